@@ -2,9 +2,13 @@
 #include "parhelion/placement/placement.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
 #include <sstream>
 
 #include "core/node_messages.hpp"
+#include "core/refuse.hpp"
 #include "guard.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -23,9 +27,7 @@ struct phl_machine {
     std::string source;
 };
 
-struct phl_placement {
-    AutomaticPlacement found;
-};
+struct phl_placement : AutomaticPlacement {};
 
 struct phl_placed {
     PlacedComm comm;
@@ -39,16 +41,20 @@ namespace {
 Objective objective_from(int objective) { return objective ? Objective::jmax : Objective::jsum; }
 
 std::vector<bool> flags_from(int count, const int* flags) {
-    std::vector<bool> values;
-    for (int i = 0; flags && i < count; ++i) values.push_back(flags[i] != 0);
-    return values;
+    return flags ? std::vector<bool>(flags, flags + count) : std::vector<bool>{};
 }
 
 std::string text_from(const char* text) { return text ? text : ""; }
 
+std::vector<std::string> names_from(const char* text) {
+    std::istringstream stream(text_from(text));
+    using Names = std::istream_iterator<std::string>;
+    return {Names(stream), Names()};
+}
+
 void require_dimensions(int dimensions) {
     if (dimensions < 1 || dimensions > max_dimensions)
-        throw Error(std::to_string(dimensions) + " dimensions are given: use 1 to 4");
+        refuse(std::to_string(dimensions), " dimensions are given: use 1 to 4");
 }
 
 ProcessGrid grid_from(const phl_process_grid& grid) {
@@ -74,52 +80,43 @@ Stencil stencil_from(int dimensions, const phl_stencil& given) {
 std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels,
                                                     const int* blocks) {
     std::map<std::string, std::vector<int>> by_level;
-    std::istringstream names(text_from(levels));
-    for (std::string name; names >> name; blocks += dimensions)
+    for (const std::string& name : names_from(levels)) {
         if (!by_level.emplace(name, std::vector<int>(blocks, blocks + dimensions)).second)
-            throw Error("blocks name the level " + name + " twice: give its blocks once");
+            refuse("blocks name the level ", name, " twice: give its blocks once");
+        blocks += dimensions;
+    }
     return by_level;
 }
 
 std::optional<ExchangeCosts> costs_from(const phl_exchange_costs* costs) {
     if (costs == nullptr) return {};
     ExchangeCosts by_level{{}, costs->copied_byte_s, costs->fixed_s};
-    std::istringstream names(text_from(costs->levels));
     std::size_t i = 0;
-    for (std::string name; names >> name; ++i)
+    for (const std::string& name : names_from(costs->levels)) {
         by_level.levels[level_name(name)] = {costs->message_s[i], costs->byte_s[i]};
+        ++i;
+    }
     return by_level;
 }
 
-std::size_t one_of(int index, std::size_t count, const char* what) {
-    if (index < 0 || static_cast<std::size_t>(index) >= count)
-        throw Error(std::string(what) + " " + std::to_string(index) +
-                    " does not exist: there are " + std::to_string(count) + ", counted from 0");
-    return static_cast<std::size_t>(index);
+int one_of(int index, int count, const char* what) {
+    if (index < 0 || index >= count)
+        refuse(what, " ", index, " does not exist: there are ", count, ", counted from 0");
+    return index;
 }
 
 void copy_scores(const Scores& scores, phl_scores to) {
-    for (const LevelScore& each : scores) {
-        const std::int64_t values[4] = {each.edges_sum, each.edges_max, each.bytes_sum,
-                                        each.bytes_max};
-        std::ranges::copy(values, *to++);
-    }
+    for (const LevelScore& each : scores)
+        std::ranges::copy(
+            std::array{each.edges_sum, each.edges_max, each.bytes_sum, each.bytes_max}, *to++);
 }
 
 void copy_names(const Machine& machine, const char** to) {
     for (const std::string& name : machine.level_names()) *to++ = name.c_str();
 }
 
-void copy_grid(const ProcessGrid& grid, int& dimensions, int* extents) {
-    dimensions = grid.dimensions;
-    std::ranges::copy(grid.extent, extents);
-}
-
 void copy_between(const BetweenNodes& found, std::int64_t* to) {
-    for (const NodeMessages& each : {found.pairwise, found.aggregated})
-        for (const std::int64_t value :
-             {each.messages, each.bytes, each.busiest_messages, each.busiest_bytes})
-            *to++ = value;
+    std::ranges::copy(std::bit_cast<std::array<std::int64_t, 8>>(found), to);
 }
 
 thread_local std::string last_text;
@@ -131,11 +128,11 @@ extern "C" {
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node,
                        int compact, phl_machine** machine) {
     return guarded([&] {
-        auto [described, source] = describe_nodes(topology, nodes);
+        const Topology described = describe_nodes(topology, nodes);
         *machine =
             new phl_machine{make_machine(described, {ranks_per_node, ranks_per_node + entries},
                                          compact ? Binding::compact : Binding::spread),
-                            source};
+                            described.source};
     });
 }
 void phl_machine_free(phl_machine* machine) { delete machine; }
@@ -152,9 +149,9 @@ int phl_machine_units(const phl_machine* machine, int level, int within_node, in
                       const int* positions, int* units) {
     return guarded([&] {
         const Machine& of = machine->machine;
-        one_of(level, static_cast<std::size_t>(of.levels()), "level");
+        one_of(level, of.levels(), "level");
         for (int i = 0; i < count; ++i) {
-            one_of(positions[i], static_cast<std::size_t>(of.size()), "position");
+            one_of(positions[i], of.size(), "position");
             units[i] = within_node ? of.unit_in_node(level, positions[i])
                                    : of.unit_of(level, positions[i]);
         }
@@ -165,10 +162,10 @@ int phl_place(const phl_machine* machine, const phl_process_grid* grid, const ph
               int objective, int refine, const char* method, const phl_exchange_costs* costs,
               phl_placement** placement) {
     return guarded([&] {
-        const Request request{grid_from(*grid),          stencil_from(grid->dimensions, *stencil),
-                              objective_from(objective), refine != 0,
-                              text_from(method),         costs_from(costs)};
-        *placement = new phl_placement{place(request, machine->machine)};
+        *placement = new phl_placement{
+            place({grid_from(*grid), stencil_from(grid->dimensions, *stencil),
+                   objective_from(objective), refine != 0, text_from(method), costs_from(costs)},
+                  machine->machine)};
     });
 }
 
@@ -178,43 +175,43 @@ int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* le
     return guarded([&] {
         auto made = place_by_hand(machine->machine, blocks_from(dimensions, levels, blocks),
                                   flags_from(dimensions, periodic), text_from(numbering));
-        *placement = new phl_placement{{std::move(made), {}, "by_hand", {}, {}}};
+        *placement = new phl_placement{{std::move(made), {}, "by_hand", {}, ""}};
     });
 }
 void phl_placement_free(phl_placement* placement) { delete placement; }
 
 int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts) {
-    const auto& [made, scores, chosen, members, note, seconds] = placement->found;
-    *facts = {0,
+    const Placement& made = placement->placement;
+    *facts = {made.grid().dimensions,
               {},
               made.positions().data(),
               made.moved_points(),
-              static_cast<int>(members.size()),
-              note.c_str()};
-    copy_grid(made.grid(), facts->dimensions, facts->grid);
+              static_cast<int>(placement->members.size()),
+              placement->note.c_str()};
+    std::ranges::copy(made.grid().extent, facts->grid);
     return 0;
 }
 
 int phl_placement_scores(const phl_placement* placement, const phl_stencil* stencil,
                          phl_scores scores) {
     return guarded([&] {
-        const Placement& made = placement->found.placement;
+        const Placement& made = placement->placement;
         copy_scores(made.scores(stencil_from(made.grid().dimensions, *stencil)), scores);
     });
 }
 
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts) {
     return guarded([&] {
-        const auto tell = [&](const std::string& name, const std::string& reason, double seconds,
+        const auto tell = [&](const std::string& name, const char* reason, double seconds,
                               const Scores& scores) {
-            *facts = {name.c_str(), reason.c_str(), seconds, static_cast<int>(scores.size()), {}};
+            *facts = {name.c_str(), reason, seconds, static_cast<int>(scores.size()), {}};
             copy_scores(scores, facts->scores);
         };
-        const AutomaticPlacement& own = placement->found;
-        static const std::string none;
-        if (member == -1) return tell(own.chosen, none, own.seconds, own.scores);
-        const Member& of = own.members[one_of(member, own.members.size(), "member")];
-        tell(of.name, of.reason, of.seconds, of.scores);
+        const AutomaticPlacement& own = *placement;
+        if (member == -1) return tell(own.chosen, "", own.seconds, own.scores);
+        const Member& of =
+            own.members[one_of(member, static_cast<int>(own.members.size()), "member")];
+        tell(of.name, of.reason.c_str(), of.seconds, of.scores);
     });
 }
 
@@ -225,12 +222,10 @@ int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_ste
         const auto found = node_pairs(points, stencil_from(grid->dimensions, *stencil),
                                       {nodes, nodes + points.size()});
         *pairs = static_cast<int>(found.size());
-        for (const NodePair& pair : found) {
+        for (const auto& [from, to, sent, bytes_sent, messages, bytes] : found) {
             if (traffic == nullptr || room-- <= 0) break;
-            for (const std::int64_t value :
-                 {std::int64_t{pair.from}, std::int64_t{pair.to}, pair.pairs, pair.bytes_in_pairs,
-                  pair.messages, pair.bytes})
-                *traffic++ = value;
+            const std::int64_t numbers[] = {from, to, sent, bytes_sent, messages, bytes};
+            traffic = std::ranges::copy(numbers, traffic).out;
         }
     });
 }
@@ -274,9 +269,7 @@ int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* c
 int phl_numbering(const phl_process_grid* grid, const char* numbering, int* strides) {
     return guarded([&] {
         const ProcessGrid checked = grid_from(*grid);
-        const std::string name = text_from(numbering);
-        const Numbering made = name.empty() ? Numbering(checked.dimensions)
-                                            : Numbering::parse(name, checked.dimensions);
+        const auto made = Numbering::parse(text_from(numbering), checked.dimensions);
         int apart = 1;
         for (const int d : made.fastest_first()) strides[d] = apart, apart *= checked.extent[d];
     });
@@ -316,7 +309,8 @@ int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts) {
         const Machine& machine = comm.placement().machine();
         *facts = {};
         facts->comm = MPI_Comm_c2f(comm.comm()), facts->rank = comm.rank();
-        copy_grid(comm.placement().grid(), facts->dimensions, facts->grid);
+        facts->dimensions = comm.placement().grid().dimensions;
+        std::ranges::copy(comm.placement().grid().extent, facts->grid);
         facts->levels = machine.levels();
         copy_names(machine, facts->level);
         copy_scores(comm.scores(), facts->scores[0]);
@@ -329,20 +323,24 @@ int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts) {
 
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords) {
     return guarded([&] {
-        one_of(rank, static_cast<std::size_t>(placed->comm.size()), "rank");
+        one_of(rank, placed->comm.size(), "rank");
         std::ranges::copy(placed->comm.coords_of(rank), coords);
     });
 }
 int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank) {
-    const auto dimensions = placed->comm.grid().size();
-    return guarded([&] { *rank = placed->comm.rank_of({coords, coords + dimensions}); });
+    return guarded([&] {
+        const PlacedComm& comm = placed->comm;
+        *rank = comm.rank_of({coords, coords + comm.placement().grid().dimensions});
+    });
 }
 int phl_placed_to_cart(const phl_placed* placed, int* cart) {
     return guarded([&] { *cart = MPI_Comm_c2f(placed->comm.to_cart()); });
 }
 int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub) {
-    const auto dimensions = static_cast<int>(placed->comm.grid().size());
-    return guarded([&] { *sub = MPI_Comm_c2f(placed->comm.sub(flags_from(dimensions, remain))); });
+    return guarded([&] {
+        const PlacedComm& comm = placed->comm;
+        *sub = MPI_Comm_c2f(comm.sub(flags_from(comm.placement().grid().dimensions, remain)));
+    });
 }
 
 int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets,

@@ -124,12 +124,27 @@ bool end_agreement(const Communicator& comm);
 /// Throws a rank's complaint on every rank.
 void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> values);
 
+/// A list of plain values or a text as a message.
+template <class List>
+Message message_of(const List& list, int rank = 0) {
+    Message message{rank, {}};
+    message.append(list.data(), list.size());
+    return message;
+}
+
 /// Sends or receives one message; waits with PatientWait.
 void send_message(const Communicator& comm, Message message, const Tag& tag);
 Message receive_message(const Communicator& comm, int rank, const Tag& tag);
 
 /// Collective, over a tree of messages. Returns the bytes of `source` on every rank.
 Message broadcast(const Communicator& comm, Message message, int source = 0);
+/// The same for a list of plain values or a text. Returns that of rank 0.
+template <class List>
+List from_first(const Communicator& comm, const List& list) {
+    const auto values =
+        broadcast(comm, message_of(list)).template values<typename List::value_type>();
+    return {values.begin(), values.end()};
+}
 /// Collective, over a tree of messages. Returns all messages in rank order at rank 0, nothing
 /// elsewhere.
 std::vector<Message> gather(const Communicator& comm, Message own);

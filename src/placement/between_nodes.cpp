@@ -4,29 +4,27 @@
 #include <bitset>
 #include <unordered_map>
 
-#include "core/concat.hpp"
 #include "core/node_messages.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 #include "placement/problem.hpp"
 
 namespace parhelion::placement {
 namespace {
 
-constexpr int most_directions = 81;  // 3^max_dimensions
+// Along each dimension, the cells of a rank are its lower end only (0), both ends or neither (1),
+// or its upper end only (2). An offset sends the lower end (0), all cells (1), or the upper end
+// (2).
+constexpr Coords thirds{3, 3, 3, 3};
+using Directions = std::bitset<3 * 3 * 3 * 3>;
 
-// Along each dimension an offset sends the lower end, all cells, or the upper end: one base-3
-// digit.
-int direction_of(const Coords& step) {
-    int code = 0;
-    for (const int s : step) code = 3 * code + (s > 0) - (s < 0) + 1;
-    return code;
+int direction_of(Coords step) {
+    for (int& s : step) s = (s > 0) - (s < 0) + 1;
+    return index_of(thirds, step);
 }
 
 // Counts a rank's distinct cells that travel in a set of directions.
 class Cells {
 public:
-    using Directions = std::bitset<most_directions>;
-
     explicit Cells(const Stencil& stencil) : stencil_(stencil) {}
 
     std::int64_t bytes(const Directions& directions) {
@@ -36,14 +34,13 @@ public:
     }
 
 private:
-    // The ends cut each dimension into three parts: lower end only, both ends or neither, upper end
-    // only.
     std::int64_t cells(const Directions& directions) const {
         std::int64_t sum = 0;
-        for (int part = 0; part < most_directions; ++part) {
+        for (int index = 0; index < volume(thirds); ++index) {
+            const Coords part = point_of(thirds, index);
             bool travels = false;
-            for (int direction = 0; direction < most_directions && !travels; ++direction)
-                travels = directions[direction] && holds(direction, part);
+            for (int direction = 0; direction < volume(thirds) && !travels; ++direction)
+                travels = directions[direction] && sends(point_of(thirds, direction), part);
             if (travels) sum += size(part);
         }
         return sum;
@@ -55,51 +52,27 @@ private:
     std::int64_t end(std::size_t d) const {
         return std::min<std::int64_t>(stencil_.halo, extent(d));
     }
-    bool ends_meet(std::size_t d) const { return 2 * end(d) > extent(d); }
+    // Cells between the ends; negative where they overlap.
+    std::int64_t between(std::size_t d) const { return extent(d) - 2 * end(d); }
 
-    bool holds(int direction, int part) const {
-        for (std::size_t d = max_dimensions; d-- > 0; direction /= 3, part /= 3) {
-            const int wanted = direction % 3, found = part % 3;
-            if (wanted != 1 && wanted != found && !(found == 1 && ends_meet(d))) return false;
-        }
+    bool sends(const Coords& direction, const Coords& part) const {
+        for (std::size_t d = 0; d < max_dimensions; ++d)
+            if (direction[d] != 1 && direction[d] != part[d] && (part[d] != 1 || between(d) >= 0))
+                return false;
         return true;
     }
 
-    std::int64_t size(int part) const {
+    std::int64_t size(const Coords& part) const {
         std::int64_t cells = 1;
-        for (std::size_t d = max_dimensions; d-- > 0; part /= 3) {
-            const std::int64_t between = extent(d) - 2 * end(d);
-            cells *=
-                part % 3 == 1 ? std::abs(between) : end(d) + std::min<std::int64_t>(between, 0);
-        }
+        for (std::size_t d = 0; d < max_dimensions; ++d)
+            cells *= part[d] == 1 ? std::abs(between(d))
+                                  : end(d) + std::min<std::int64_t>(between(d), 0);
         return cells;
     }
 
     const Stencil& stencil_;
     std::unordered_map<Directions, std::int64_t> bytes_;
 };
-
-struct Sent {
-    int node;
-    std::vector<int> ranks;
-    std::int64_t bytes = 0;
-    Cells::Directions directions;
-};
-
-std::vector<Sent> sent_by(const ProcessGrid& grid, const Stencil& stencil,
-                          const std::vector<int>& nodes, int point) {
-    std::vector<Sent> all;
-    for_each_edge(grid, stencil, point, [&](int rank, const Offset& offset) {
-        const int node = nodes[rank];
-        if (node == nodes[point]) return;
-        auto sent = std::ranges::find(all, node, &Sent::node);
-        if (sent == all.end()) sent = all.insert(all.end(), Sent{node, {}, 0, {}});
-        if (std::ranges::find(sent->ranks, rank) == sent->ranks.end()) sent->ranks.push_back(rank);
-        sent->bytes += offset.bytes;
-        sent->directions.set(direction_of(offset.step));
-    });
-    return all;
-}
 
 // The level whose ranks share memory bandwidth.
 std::size_t memory_level(const std::vector<std::string>& names) {
@@ -126,24 +99,38 @@ std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil
                                  const std::vector<int>& nodes) {
     check_bytes(grid, stencil);
     if (nodes.size() != static_cast<std::size_t>(grid.size()))
-        throw Error(concat("nodes are given for ", nodes.size(), " of the process grid's ",
-                           grid.size(), " points: give one for each"));
+        refuse("nodes are given for ", nodes.size(), " of the process grid's ", grid.size(),
+               " points: give one for each");
+    // What one point sends to one other node.
+    struct Sent {
+        std::vector<int> ranks;
+        std::int64_t bytes = 0;
+        Directions directions;
+    };
     const bool known = !stencil.extent.empty();
     Cells cells(stencil);
-    std::map<std::pair<int, int>, NodePair>
-        found;  // `messages` counts senders until all points are visited
-    for (int p = 0; p < grid.size(); ++p)
-        for (const Sent& sent : sent_by(grid, stencil, nodes, p)) {
-            const int from = nodes[p];
-            NodePair& pair =
-                found.try_emplace({from, sent.node}, NodePair{from, sent.node}).first->second;
-            pair.pairs += static_cast<std::int64_t>(sent.ranks.size()),
-                pair.bytes_in_pairs += sent.bytes;
+    // `messages` counts senders until all points are visited.
+    std::map<std::pair<int, int>, NodePair> found;
+    for (int p = 0; p < grid.size(); ++p) {
+        const int from = nodes[p];
+        std::map<int, Sent> by_node;
+        for_each_edge(grid, stencil, p, [&](int rank, const Offset& offset) {
+            if (nodes[rank] == from) return;
+            Sent& sent = by_node[nodes[rank]];
+            if (std::ranges::find(sent.ranks, rank) == sent.ranks.end()) sent.ranks.push_back(rank);
+            sent.bytes += offset.bytes;
+            sent.directions.set(direction_of(offset.step));
+        });
+        for (const auto& [to, sent] : by_node) {
+            NodePair& pair = found.try_emplace({from, to}, NodePair{from, to}).first->second;
+            pair.pairs += static_cast<std::int64_t>(sent.ranks.size());
+            pair.bytes_in_pairs += sent.bytes;
             ++pair.messages;
             if (known) pair.bytes += cells.bytes(sent.directions);
         }
+    }
     std::vector<NodePair> pairs;
-    for (auto& [nodes_of_pair, pair] : found) {
+    for (auto& [ends, pair] : found) {
         pair.messages = known ? node_messages(pair.bytes, pair.messages) : 1;
         if (!known) pair.bytes = -1;
         pairs.push_back(pair);
@@ -173,7 +160,7 @@ double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const 
                          const Scores& scores, const std::vector<int>& positions,
                          const ExchangeCosts& costs) {
     if (stencil.extent.empty())
-        throw Error(
+        refuse(
             "what an exchange takes depends on which cells travel: give the cells, of all ranks or "
             "of one, and the halo width");
     const auto between = between_nodes(node_pairs(grid, stencil, nodes_of(machine, positions)));

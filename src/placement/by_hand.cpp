@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <ranges>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "placement/methods/methods.hpp"
@@ -8,9 +9,8 @@
 namespace parhelion::placement {
 namespace {
 
-struct LevelBlocks {
-    int level;  ///< of the machine
-    std::string name;
+struct Blocks {
+    std::string name;  ///< as given
     Coords extent{1, 1, 1, 1};
 };
 
@@ -20,48 +20,44 @@ int level_of(const Machine& machine, const std::string& given) {
     if (found != names.end()) return static_cast<int>(found - names.begin());
     std::string have;
     for (const auto& name : names) have += (have.empty() ? "" : ", ") + name;
-    throw Error("blocks are given for the level " + given +
-                ", which this machine does not have: it has " + have);
+    refuse("blocks are given for the level ", given, ", which this machine does not have: it has ",
+           have);
 }
 
-std::vector<LevelBlocks> sorted_blocks(const Machine& machine,
-                                       const std::map<std::string, std::vector<int>>& given,
-                                       std::size_t dimensions) {
-    std::vector<LevelBlocks> sorted;
+// By level of the machine, outermost first.
+std::map<int, Blocks> sorted_blocks(const Machine& machine,
+                                    const std::map<std::string, std::vector<int>>& given,
+                                    std::size_t dimensions) {
+    std::map<int, Blocks> sorted;
     for (const auto& [name, extent] : given) {
-        LevelBlocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
         if (extent.size() != dimensions || dimensions == 0 || dimensions > max_dimensions ||
             std::ranges::min(extent) < 1)
-            throw Error(concat("blocks of level ", name, " are '", shown(extent), "': give ",
-                               std::max<std::size_t>(dimensions, 1),
-                               " extents of at least 1 for every level"));
-        std::ranges::copy(extent, blocks.extent.begin());
-        sorted.push_back(std::move(blocks));
+            refuse("blocks of level ", name, " are '", shown(extent), "': give ",
+                   std::max<std::size_t>(dimensions, 1), " extents of at least 1 for every level");
+        const auto [blocks, is_new] = sorted.try_emplace(level_of(machine, name), Blocks{name});
+        if (!is_new)
+            refuse("levels ", blocks->second.name, " and ", name,
+                   " are the same: give its blocks once");
+        std::ranges::copy(extent, blocks->second.extent.begin());
     }
-    std::ranges::sort(sorted, {}, &LevelBlocks::level);
-    for (std::size_t i = 1; i < sorted.size(); ++i)
-        if (sorted[i].level == sorted[i - 1].level)
-            throw Error("levels " + sorted[i - 1].name + " and " + sorted[i].name +
-                        " are the same: give its blocks once");
-    if (sorted.empty() || sorted.front().level != 0)
-        throw Error(
+    if (!sorted.contains(0))
+        refuse(
             "blocks for the level node are missing: say how the nodes are arranged, such as node: "
             "(3, 3, 3)");
     return sorted;
 }
 
 // Every non-empty unit of the level must hold as many ranks as its inner blocks have points.
-void check_units(const Machine& machine, const LevelBlocks& blocks, std::int64_t ranks) {
+void check_units(const Machine& machine, int level, const std::string& name, std::int64_t ranks) {
     for (int node = 0; node < machine.nodes(); ++node) {
         const auto& shape = machine.shape(node);
         std::vector<int> starts{0, shape.ranks};
-        if (blocks.level > 0) starts = shape.starts[blocks.level - 1];
+        if (level > 0) starts = shape.starts[level - 1];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (const int have = starts[u + 1] - starts[u]; have != 0 && have != ranks)
-                throw Error(concat(
-                    "a unit of level ", blocks.name, " on node ", node, " has ", have,
-                    " ranks, but the blocks inside it hold ", ranks,
-                    ": make the product of the inner levels' blocks equal to the ranks there"));
+                refuse("a unit of level ", name, " on node ", node, " has ", have,
+                       " ranks, but the blocks inside it hold ", ranks,
+                       ": make the product of the inner levels' blocks equal to the ranks there");
     }
 }
 
@@ -72,24 +68,22 @@ Placement place_by_hand(const Machine& machine,
                         const std::vector<bool>& periodic, const std::string& numbering) {
     const auto dimensions = blocks.empty() ? 0 : blocks.begin()->second.size();
     const auto sorted = sorted_blocks(machine, blocks, dimensions);
-    const Numbering numbers = numbering.empty()
-                                  ? Numbering(static_cast<int>(dimensions))
-                                  : Numbering::parse(numbering, static_cast<int>(dimensions));
+    const auto numbers = Numbering::parse(numbering, static_cast<int>(dimensions));
     std::int64_t ranks = 1;
-    for (auto level = sorted.rbegin(); level != sorted.rend(); ++level) {
-        check_units(machine, *level, ranks);
-        for (const int extent : level->extent)
+    for (const auto& [level, blocks_here] : std::views::reverse(sorted)) {
+        check_units(machine, level, blocks_here.name, ranks);
+        for (const int extent : blocks_here.extent)
             ranks = checked_product({ranks, extent}, "the product of the blocks");
     }
     if (ranks != machine.size())
-        throw Error(concat("the blocks hold ", ranks, " ranks in all, but the machine has ",
-                           machine.size(), ": make their product equal to the number of ranks"));
+        refuse("the blocks hold ", ranks, " ranks in all, but the machine has ", machine.size(),
+               ": make their product equal to the number of ranks");
     Coords box{1, 1, 1, 1};
     Order order{0};
-    for (auto level = sorted.rbegin(); level != sorted.rend(); ++level)
+    for (const auto& [level, blocks_here] : std::views::reverse(sorted))
         for (const int d : numbers.fastest_first()) {
-            const std::vector<Slab> slabs(level->extent[d], {box[d], order});
-            box[d] *= level->extent[d];
+            const std::vector<Slab> slabs(blocks_here.extent[d], {box[d], order});
+            box[d] *= blocks_here.extent[d];
             order = slab_after_slab(box, d, slabs);
         }
     return Placement(make_grid({box.begin(), box.begin() + static_cast<int>(dimensions)}, periodic),

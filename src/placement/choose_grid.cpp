@@ -1,37 +1,34 @@
 #include <algorithm>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/placement/placement.hpp"
 
 namespace parhelion::placement {
 namespace {
 
-// All ordered factorisations of `ranks` with each factor at most the cells of its dimension.
-void factorise(int ranks, const std::vector<std::int64_t>& cells, std::vector<int>& grid,
-               std::vector<std::vector<int>>& found) {
-    const std::size_t d = grid.size();
-    if (d + 1 == cells.size()) {
-        if (ranks > cells[d]) return;
-        grid.push_back(ranks);
-        found.push_back(grid);
-        grid.pop_back();
-        return;
-    }
-    for (int along = 1; along <= ranks && along <= cells[d]; ++along) {
-        if (ranks % along != 0) continue;
-        grid.push_back(along);
-        factorise(ranks / along, cells, grid, found);
-        grid.pop_back();
-    }
-}
+constexpr std::size_t most_tried = 6;
 
-std::vector<std::int64_t> largest_block(const std::vector<int>& grid,
-                                        const std::vector<std::int64_t>& cells) {
-    std::vector<std::int64_t> block;
-    for (std::size_t d = 0; d < grid.size(); ++d)
-        block.push_back((cells[d] + grid[d] - 1) / grid[d]);
-    return block;
+// All ordered factorisations of `ranks` with each factor at most the cells of its dimension.
+std::vector<std::vector<int>> grids_of(int ranks, const std::vector<std::int64_t>& cells) {
+    struct Begun {
+        std::vector<int> grid;
+        int left;
+    };
+    std::vector<Begun> all{{{}, ranks}};
+    for (const std::int64_t extent : cells) {
+        std::vector<Begun> longer;
+        for (const auto& [grid, left] : all)
+            for (int along = 1; along <= left && along <= extent; ++along) {
+                if (left % along != 0) continue;
+                longer.push_back({grid, left / along});
+                longer.back().grid.push_back(along);
+            }
+        all = std::move(longer);
+    }
+    std::vector<std::vector<int>> grids;
+    for (auto& [grid, left] : all)
+        if (left == 1) grids.push_back(std::move(grid));
+    return grids;
 }
 
 // Bytes that one rank sends; none across a non-periodic dimension with one process.
@@ -51,24 +48,24 @@ std::int64_t halo_per_rank(const GridChoice& choice) {
 
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells,
                        const Stencil& stencil, int halo, int bytes_per_cell,
-                       const std::vector<bool>& periodic, Objective objective, int tried) {
+                       const std::vector<bool>& periodic, Objective objective) {
     if (cells.empty() || cells.size() > max_dimensions || std::ranges::min(cells) < 1)
-        throw Error("global extents need at least 1 cell in each of 1 to 4 dimensions");
-    std::vector<std::vector<int>> grids;
-    std::vector<int> grid;
-    factorise(machine.size(), cells, grid, grids);
-    if (grids.empty())
-        throw Error(concat(machine.size(),
-                           " ranks do not fit the global extents with at least one cell each: ",
-                           "use fewer ranks or give the process grid"));
+        refuse("global extents need at least 1 cell in each of 1 to 4 dimensions");
     std::vector<GridChoice> choices;
-    for (const auto& extents : grids)
-        choices.push_back(
-            {make_grid(extents, periodic),
-             with_halo_bytes(stencil, largest_block(extents, cells), halo, bytes_per_cell)});
-    for (const auto& choice : choices) check_bytes(choice.grid, choice.stencil);
+    for (const auto& grid : grids_of(machine.size(), cells)) {
+        std::vector<std::int64_t> largest_block;
+        for (std::size_t d = 0; d < grid.size(); ++d)
+            largest_block.push_back((cells[d] + grid[d] - 1) / grid[d]);
+        const auto& [made, weighed] =
+            choices.emplace_back(make_grid(grid, periodic),
+                                 with_halo_bytes(stencil, largest_block, halo, bytes_per_cell));
+        check_bytes(made, weighed);
+    }
+    if (choices.empty())
+        refuse(machine.size(), " ranks do not fit the global extents with at least one cell each: ",
+               "use fewer ranks or give the process grid");
     std::ranges::stable_sort(choices, {}, halo_per_rank);
-    choices.resize(std::min(choices.size(), static_cast<std::size_t>(std::max(tried, 1))));
+    choices.resize(std::min(choices.size(), most_tried));
     return std::ranges::min(choices, {}, [&](const GridChoice& choice) {
         const auto placed = place({choice.grid, choice.stencil, objective, false}, machine);
         return objective_key(placed.scores, objective);

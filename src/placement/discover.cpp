@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <numeric>
+#include <sstream>
 
 #include "core/collective_step.hpp"
 #include "core/cores.hpp"
@@ -22,124 +23,40 @@ CpuSet own_binding() try {
     return {};
 }
 
-// A group of ranks whose first is the root of collect and hand_out.
-struct Ranks {
-    const Communicator& comm;
-    Tag tag;
-    std::vector<int> all;
-
-    // Gathers at the root; returns nothing elsewhere.
-    std::vector<std::vector<int>> collect(const std::vector<int>& own) const {
-        if (comm.rank() != all.front()) {
-            send(all.front(), own);
-            return {};
-        }
-        std::vector<std::vector<int>> lists{own};
-        for (std::size_t i = 1; i < all.size(); ++i)
-            lists.push_back(receive_message(comm, all[i], tag).values<int>());
-        return lists;
-    }
-    // Scatters one value per rank from the root.
-    int hand_out(const std::vector<int>& values) const {
-        if (comm.rank() != all.front())
-            return receive_message(comm, all.front(), tag).values<int>().front();
-        for (std::size_t i = 1; i < all.size(); ++i) send(all[i], {values[i]});
-        return values.front();
-    }
-
-private:
-    void send(int rank, const std::vector<int>& values) const {
-        Message message{rank, {}};
-        message.append(values.data(), values.size());
-        send_message(comm, std::move(message), tag);
-    }
-};
-
-template <class List>
-List from_first(const Communicator& comm, const List& list) {
-    Message message;
-    message.append(list.data(), list.size());
-    const auto values = broadcast(comm, std::move(message)).values<typename List::value_type>();
-    return {values.begin(), values.end()};
+// Names of levels, each followed by a blank.
+std::string names_of(const NodeTopology& node, std::size_t first, std::size_t last) {
+    std::string names;
+    for (std::size_t l = first; l < last; ++l) names += node.levels[l].name + " ";
+    return names;
 }
 
-std::string joined(const NodeTopology& node, std::size_t first, std::size_t last) {
-    std::string text;
-    for (std::size_t l = first; l < last; ++l)
-        text += (text.empty() ? "" : " ") + node.levels[l].name;
-    return text;
-}
-
-// Number of leading levels common to all nodes. `nodes`: level names, each followed by a blank.
-int common_levels(const std::vector<std::vector<int>>& nodes) {
-    std::vector<int> common = nodes.front();
-    for (const auto& names : nodes)
-        common.erase(std::ranges::mismatch(common, names).in1, common.end());
-    return static_cast<int>(std::ranges::count(common, int{' '}));
-}
-
-std::vector<int> pack(const NodeShape& shape) {
-    std::vector<int> words{shape.ranks};
+// A shape as words: its ranks, then per level the number of starts and the starts.
+void append(std::vector<int>& words, const NodeShape& shape) {
+    words.push_back(shape.ranks);
     for (const auto& starts : shape.starts) {
         words.push_back(static_cast<int>(starts.size()));
         words.insert(words.end(), starts.begin(), starts.end());
     }
-    return words;
 }
 
-NodeShape unpack(const std::vector<int>& words) {
-    NodeShape shape{words.front(), {}};
-    for (std::size_t at = 1; at < words.size(); at += static_cast<std::size_t>(words[at]) + 1)
-        shape.starts.emplace_back(words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                  words.begin() + static_cast<std::ptrdiff_t>(at) + 1 + words[at]);
-    return shape;
-}
-
-// Message to all ranks: distinct shapes, then one index per node.
-std::vector<int> pack_machine(const std::vector<std::vector<int>>& shapes) {
-    std::map<std::vector<int>, int> known;
-    std::vector<int> of_node, words;
-    for (const auto& shape : shapes) {
-        const auto [found, is_new] = known.emplace(shape, static_cast<int>(known.size()));
-        if (is_new)
-            words.push_back(static_cast<int>(shape.size())),
-                words.insert(words.end(), shape.begin(), shape.end());
-        of_node.push_back(found->second);
-    }
-    words.insert(words.begin(), static_cast<int>(known.size()));
-    words.insert(words.end(), of_node.begin(), of_node.end());
-    return words;
-}
-
-Machine unpack_machine(const std::vector<int>& words, const std::string& names) {
+std::vector<NodeShape> shapes_from(const std::vector<int>& words, std::size_t levels) {
     std::vector<NodeShape> shapes;
-    auto at = words.begin() + 1;
-    for (int n = words.front(); n > 0; --n) {
-        const int length = *at++;
-        shapes.push_back(unpack({at, at + length}));
-        at += length;
+    for (auto at = words.begin(); at != words.end();) {
+        NodeShape& shape = shapes.emplace_back();
+        shape.ranks = *at++;
+        for (std::size_t l = 0; l < levels; ++l) {
+            const int count = *at++;
+            shape.starts.emplace_back(at, at + count);
+            at += count;
+        }
     }
-    std::vector<std::string> levels{"node"};
-    for (std::size_t start = 0; start < names.size();) {
-        const auto end = std::min(names.find(' ', start), names.size());
-        levels.push_back(names.substr(start, end - start));
-        start = end + 1;
-    }
-    return Machine(std::move(levels), std::move(shapes), {at, words.end()});
+    return shapes;
 }
 
-// Position of each local rank in the hierarchical order of its node.
-std::vector<int> places_in(const std::vector<int>& order) {
-    std::vector<int> places(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int>(i);
-    return places;
-}
-
-std::string left_out(const NodeTopology& node, int levels) {
-    if (static_cast<std::size_t>(levels) == node.levels.size()) return "";
-    return "levels not used because ranks are not bound within their units: " +
-           joined(node, static_cast<std::size_t>(levels), node.levels.size()) +
-           " (bind ranks to cores when starting them)";
+std::vector<std::string> names_in(const std::string& text) {
+    std::istringstream stream(text);
+    using Names = std::istream_iterator<std::string>;
+    return {Names(stream), Names()};
 }
 
 // Nodes in the order of their lowest ranks, the leaders.
@@ -148,51 +65,78 @@ struct Nodes {
     int index = 0;                  // of this rank's node
 };
 
-std::int64_t lowest_on_node(const Communicator& comm) {
-    comm.node();
-    return std::ranges::min(comm.node_ranks());
-}
-
 Nodes find_nodes(const Communicator& comm, int color) {
-    const std::int64_t mine = color >= 0 ? color : lowest_on_node(comm);
+    std::int64_t mine = color;
+    if (color < 0) {
+        comm.node();
+        mine = std::ranges::min(comm.node_ranks());
+    }
     const auto ids = of_all(comm, {mine});
     Nodes nodes;
     std::map<std::int64_t, int> known;
     for (int rank = 0; rank < comm.size(); ++rank) {
-        const std::int64_t id = ids[rank];
-        if (known.emplace(id, static_cast<int>(known.size())).second) nodes.leaders.push_back(rank);
-        if (id == mine) nodes.own.push_back(rank);
+        if (known.emplace(ids[rank], static_cast<int>(known.size())).second)
+            nodes.leaders.push_back(rank);
+        if (ids[rank] == mine) nodes.own.push_back(rank);
     }
     nodes.index = known.at(mine);
     return nodes;
 }
 
 Discovered find(const Communicator& comm, int node_color) {
-    Nodes nodes = find_nodes(comm, node_color);
-    const Tag tag = comm.next_tag();
-    const Ranks node{comm, tag, nodes.own}, leaders{comm, tag, nodes.leaders};
-    const auto bindings = node.collect(own_binding());
-    std::vector<int> places, words;
-    std::string names, source, note;
-    if (!bindings.empty()) {
-        const NodeTopology here = read_sysfs();
-        const auto usable = static_cast<std::size_t>(usable_levels(here, bindings));
-        const std::string told = joined(here, 0, usable) + " ";
-        const auto all = leaders.collect({told.begin() + (usable == 0), told.end()});
-        const int common = all.empty() ? 0 : common_levels(all);
-        const int levels = leaders.hand_out(std::vector<int>(nodes.leaders.size(), common));
-        const SortedRanks sorted = sort_ranks(here, bindings, levels);
-        places = places_in(sorted.order);
-        if (const auto shapes = leaders.collect(pack(sorted.shape)); !shapes.empty())
-            words = pack_machine(shapes);
-        names = joined(here, 0, static_cast<std::size_t>(levels));
-        source = here.source, note = left_out(here, levels);
+    const Nodes nodes = find_nodes(comm, node_color);
+    const int leader = nodes.own.front();
+    const bool leads = comm.rank() == leader;
+    std::vector<CpuSet> bindings;
+    for (const Message& each : neighbor_exchange(comm, {message_of(own_binding(), leader)},
+                                                 leads ? nodes.own : std::vector<int>{}))
+        bindings.push_back(each.values<int>());
+    NodeTopology here;
+    std::vector<Message> places;
+    std::vector<int> words;
+    std::string names, note;
+    if (leads) {
+        here = read_sysfs();
+        const int levels = usable_levels(here, bindings);
+        const auto [shape, order] = sort_ranks(here, bindings, levels);
+        for (int i = 0; i < shape.ranks; ++i)
+            places.push_back(message_of(std::vector{i}, nodes.own[order[i]]));
+        names = names_of(here, 0, static_cast<std::size_t>(levels));
+        append(words, shape);
     }
-    const int place = node.hand_out(places);
-    Machine machine = unpack_machine(from_first(comm, words), from_first(comm, names));
+    const int place = neighbor_exchange(comm, places, {leader}).front().values<int>().front();
+    const auto all_names = gather(comm, message_of(names)), all = gather(comm, message_of(words));
+    std::vector<int> shape_of_node;
+    if (comm.rank() == 0) {
+        std::vector<std::vector<std::string>> levels;
+        for (const int rank : nodes.leaders) {
+            const auto text = all_names[rank].values<char>();
+            levels.push_back(names_in({text.begin(), text.end()}));
+        }
+        auto common = levels.front();
+        for (const auto& each : levels)
+            common.erase(std::ranges::mismatch(common, each).in1, common.end());
+        words.clear();
+        std::map<NodeShape, int> known;
+        for (std::size_t node = 0; node < levels.size(); ++node) {
+            const auto told = all[nodes.leaders[node]].values<int>();
+            NodeShape shape = shapes_from(told, levels[node].size()).front();
+            shape.starts.resize(common.size());
+            const auto [found, is_new] = known.emplace(shape, static_cast<int>(known.size()));
+            shape_of_node.push_back(found->second);
+            if (is_new) append(words, shape);
+        }
+        names = names_of(here, 0, common.size());
+        if (common.size() < here.levels.size())
+            note = "levels not used because ranks are not bound within their units: " +
+                   names_of(here, common.size(), here.levels.size()) +
+                   "(bind ranks to cores when starting them)";
+    }
+    std::vector<std::string> levels = names_in("node " + from_first(comm, names));
+    auto shapes = shapes_from(from_first(comm, words), levels.size() - 1);
+    Machine machine(std::move(levels), std::move(shapes), from_first(comm, shape_of_node));
     const int position = machine.first_position(nodes.index) + place;
-    source = from_first(comm, source);
-    return {std::move(machine), position, std::move(source), from_first(comm, note)};
+    return {std::move(machine), position, from_first(comm, here.source), from_first(comm, note)};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 #include "placement/problem.hpp"
 #include "refine.hpp"
@@ -17,31 +17,23 @@ namespace {
 Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges>& graph) {
     const auto parts = static_cast<int>(graph.size());
     if (parts != machine.size())
-        throw Error(concat("the graph has ", parts, " parts but the machine ", machine.size(),
-                           " ranks: partition for as many parts as there are ranks"));
+        refuse("the graph has ", parts, " parts but the machine ", machine.size(),
+               " ranks: partition for as many parts as there are ranks");
     std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
     std::int64_t all = 0;
     for (std::size_t p = 0; p < graph.size(); ++p)
         for (std::size_t e = 0; e < graph[p].part.size(); ++e) {
             const int target = graph[p].part[e];
             if (target < 0 || target >= parts || e >= graph[p].bytes.size())
-                throw Error(concat("part ", p, " sends to part ", target, ", but parts are ",
-                                   "numbered from 0 to ", parts - 1,
-                                   " and need bytes for every edge"));
-            if (graph[p].bytes[e] < 0)
-                throw Error(concat("part ", p, " sends ", graph[p].bytes[e], " bytes to part ",
-                                   target, ": give 0 or more"));
-            all = checked_sum(all, graph[p].bytes[e], "the number of bytes that all parts send");
-            to[p].push_back({target, graph[p].bytes[e]});
+                refuse("part ", p, " sends to part ", target, ", but parts are ",
+                       "numbered from 0 to ", parts - 1, " and need bytes for every edge");
+            const std::int64_t bytes = graph[p].bytes[e];
+            if (bytes < 0)
+                refuse("part ", p, " sends ", bytes, " bytes to part ", target, ": give 0 or more");
+            all = checked_sum(all, bytes, "the number of bytes that all parts send");
+            to[p].push_back({target, bytes});
         }
     return Neighborhood(std::move(to));
-}
-
-Scores scores_of(const Machine& machine, const Units& units, const Neighborhood& graph,
-                 const std::vector<int>& positions) {
-    return score_edges(machine, units, positions, [&](int part, const auto& visit) {
-        for (const auto& edge : graph.to(part)) visit(edge.point, edge.bytes);
-    });
 }
 
 // Boundaries of the non-empty units of a level between two positions; level −1: the whole machine.
@@ -53,107 +45,68 @@ std::vector<int> boundaries(const Machine& machine, int level, int first, int la
     return starts;
 }
 
-// METIS's parts are only about equal, but units have exact sizes: greedily moves the vertices with
-// the least loss from oversized to undersized parts.
-class Balance {
-public:
-    Balance(const Neighborhood& graph, const std::vector<int>& vertices,
-            const std::vector<int>& part, std::vector<int> room)
-        : graph_(graph), vertices_(vertices), room_(std::move(room)),
-          part_of_(static_cast<std::size_t>(graph.points()), -1) {
-        for (std::size_t i = 0; i < vertices.size(); ++i) {
-            part_of_[vertices[i]] = part[i];
-            --room_[part[i]];
-        }
+// Sorts vertices by part. METIS's parts are only about equal, but units have exact sizes (`room`):
+// greedily moves the vertices with the least loss from oversized to undersized parts.
+std::vector<int> balanced(const Neighborhood& graph, std::vector<int> vertices,
+                          const std::vector<int>& part, std::vector<int> room) {
+    std::vector<int> part_of(graph.points(), -1);
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+        part_of[vertices[i]] = part[i];
+        --room[part[i]];
     }
-
-    std::vector<int> sorted() {
-        while (std::ranges::min(room_) < 0) move_one();
-        std::vector<int> sorted = vertices_;
-        std::ranges::stable_sort(sorted, {}, [&](int v) { return part(v); });
-        return sorted;
-    }
-
-private:
-    int part(int vertex) const { return part_of_[vertex]; }
-
-    void move_one() {
+    std::vector<std::int64_t> bytes(room.size());
+    while (std::ranges::min(room) < 0) {
         std::int64_t best = std::numeric_limits<std::int64_t>::min();
         int mover = 0, target = 0;
-        std::vector<std::int64_t> bytes(room_.size());
-        for (const int v : vertices_) {
-            if (room_[part(v)] >= 0) continue;
+        for (const int v : vertices) {
+            if (room[part_of[v]] >= 0) continue;
             std::ranges::fill(bytes, 0);
-            for (const auto* edges : {&graph_.to(v), &graph_.from(v)})
-                for (const auto& edge : *edges)
-                    if (part(edge.point) >= 0) bytes[part(edge.point)] += edge.bytes;
-            for (std::size_t u = 0; u < room_.size(); ++u)
-                if (const auto gain = bytes[u] - bytes[part(v)]; room_[u] > 0 && gain > best)
+            graph.for_each(v, [&](const auto& edge) {
+                if (part_of[edge.point] >= 0) bytes[part_of[edge.point]] += edge.bytes;
+            });
+            for (std::size_t u = 0; u < room.size(); ++u)
+                if (const auto gain = bytes[u] - bytes[part_of[v]]; room[u] > 0 && gain > best)
                     best = gain, mover = v, target = static_cast<int>(u);
         }
-        ++room_[part(mover)];
-        --room_[target];
-        part_of_[mover] = target;
+        ++room[part_of[mover]];
+        --room[target];
+        part_of[mover] = target;
     }
-
-    const Neighborhood& graph_;
-    const std::vector<int>& vertices_;
-    std::vector<int> room_;  // free slots per part
-    std::vector<int> part_of_;
-};
-
-// Traffic leaving the units of `level` inside one enclosing unit; independent of everything
-// outside.
-std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph,
-                                             Objective objective, int level, int first, int last,
-                                             const std::vector<int>& parts,
-                                             const std::vector<int>& positions) {
-    const int offset = machine.unit_of(level, first);
-    std::vector<std::int64_t> leaving(
-        static_cast<std::size_t>(machine.unit_of(level, last - 1) - offset + 1));
-    for (const int p : parts) {
-        const int unit = machine.unit_of(level, positions[p]);
-        for (const auto& edge : graph.to(p))
-            if (machine.unit_of(level, positions[edge.point]) != unit)
-                leaving[unit - offset] += edge.bytes;
-    }
-    const std::int64_t sum = std::accumulate(leaving.begin(), leaving.end(), std::int64_t{0}),
-                       largest = *std::ranges::max_element(leaving);
-    return objective == Objective::jsum ? std::pair{sum, largest} : std::pair{largest, sum};
+    std::ranges::stable_sort(vertices, {}, [&](int v) { return part_of[v]; });
+    return vertices;
 }
 
-// Improves the placement of a graph level after level. Cuts the parts inside each enclosing unit
-// several times, each time from another order. Then repeatedly recuts a few heavily communicating
-// units together. Local search improves every cut; improvements are kept.
+// Cuts the parts inside each enclosing unit several times, each time from another order; then
+// repeatedly a few heavily communicating units. Local search improves every cut; improvements stay.
 class LevelByLevel {
 public:
     LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective,
                  std::vector<int> positions)
         : machine_(machine), graph_(graph), objective_(objective),
           positions_(std::move(positions)) {
-        std::int64_t edges = 1;
-        for (int p = 0; p < graph.points(); ++p)
-            edges += static_cast<std::int64_t>(graph.to(p).size());
-        tries_ =
-            static_cast<int>(std::clamp<std::int64_t>(most_edges / edges, least_tries, most_tries));
+        std::size_t edges = 1;
+        for (int p = 0; p < graph.points(); ++p) edges += graph.to(p).size();
+        tries_ = static_cast<int>(std::clamp(most_edges / edges, least_tries, most_tries));
     }
 
     void place(int level) {
         around_ = boundaries(machine_, level - 1, 0, machine_.size());
         parts_ = parts_around();
-        auto searched = positions_;
-        improve(level, searched, false);
+        auto candidate = positions_;
+        improve(level, candidate, false);
         std::int64_t work = 0;
-        for (int attempt = 0; attempt < tries_ && work < most_work_of_cuts && why.empty();
-             ++attempt)
-            if (auto cut = positions_; cut_all(level, cut)) work += improve(level, cut, true);
-        int again = again_per_unit * machine_.units(level) / static_cast<int>(parts_.size());
-        for (work = 0; again-- > 0 && work < most_work_again && why.empty();) {
+        for (int left = tries_; left > 0 && work < most_work_of_cuts; --left) {
+            candidate = positions_;
+            if (cut(level, true, candidate).empty()) break;
+            work += improve(level, candidate, true);
+        }
+        int left = again_per_unit * machine_.units(level) / static_cast<int>(parts_.size());
+        for (work = 0; left > 0 && work < most_work_again; --left) {
             parts_ = parts_around();
-            auto cut = positions_;
-            const auto moved = cut_again(level, cut);
+            candidate = positions_;
+            const auto moved = cut(level, false, candidate);
             if (moved.empty()) break;
-            work += improve(level, cut, true, moved) + graph_.points();
+            work += improve(level, candidate, true, moved) + graph_.points();
         }
     }
 
@@ -164,8 +117,8 @@ public:
 private:
     static constexpr std::size_t most_cut_again = 4;
     static constexpr int again_per_unit = 16;
-    static constexpr std::int64_t most_edges = 100'000, least_tries = 4, most_tries = 32,
-                                  most_work_of_cuts = 2 * most_work,
+    static constexpr std::size_t most_edges = 100'000, least_tries = 4, most_tries = 32;
+    static constexpr std::int64_t most_work_of_cuts = 2 * most_work,
                                   most_work_again = 6 * most_work;
 
     std::vector<std::vector<int>> parts_around() const {
@@ -177,24 +130,6 @@ private:
         return parts;
     }
 
-    bool cut_all(int level, std::vector<int>& positions) {
-        for (std::size_t u = 0; u < parts_.size(); ++u) {
-            const auto starts = boundaries(machine_, level, around_[u], around_[u + 1]);
-            const int units = static_cast<int>(starts.size()) - 1;
-            if (units < 2) continue;
-            auto parts = parts_[u];
-            shuffle(parts);
-            const auto cut = cut_with_metis(graph_, parts, units, why);
-            if (!cut) return false;
-            std::vector<int> room(starts.begin() + 1, starts.end());
-            for (std::size_t i = 0; i < room.size(); ++i) room[i] -= starts[i];
-            parts = Balance(graph_, parts, *cut, std::move(room)).sorted();
-            for (std::size_t i = 0; i < parts.size(); ++i)
-                positions[parts[i]] = around_[u] + static_cast<int>(i);
-        }
-        return true;
-    }
-
     void shuffle(std::vector<int>& parts) {
         for (std::size_t left = parts.size(); left > 1; --left)
             std::swap(parts[left - 1], parts[random_() % left]);
@@ -202,11 +137,8 @@ private:
 
     // A random unit, and some of those that it sends most to: ascending indices into `starts`.
     std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts,
-                                                const std::vector<int>& starts, int first) {
-        const auto unit_of = [&](int position) {
-            return static_cast<std::size_t>(std::ranges::upper_bound(starts, position) -
-                                            starts.begin() - 1);
-        };
+                                                const std::vector<int>& starts) {
+        const int first = starts.front();
         const std::size_t count = starts.size() - 1, chosen = random_() % count;
         std::vector<std::pair<std::int64_t, std::size_t>> bytes(count);
         for (std::size_t unit = 0; unit < count; ++unit) bytes[unit].second = unit;
@@ -214,7 +146,8 @@ private:
             for (const auto& edge : graph_.to(parts[position - first]))
                 if (const int there = positions_[edge.point];
                     there >= first && there < starts.back())
-                    bytes[unit_of(there)].first += edge.bytes;
+                    bytes[std::ranges::upper_bound(starts, there) - starts.begin() - 1].first +=
+                        edge.bytes;
         std::ranges::sort(bytes, std::greater<>{});
         std::vector<std::size_t> found{chosen};
         for (const auto& [sent, unit] : bytes)
@@ -225,23 +158,26 @@ private:
         return found;
     }
 
-    // In each enclosing unit, recuts a few units that communicate heavily. Returns their parts.
-    std::vector<int> cut_again(int level, std::vector<int>& positions) {
+    // In each enclosing unit, cuts all its units anew, or a few that communicate heavily. Returns
+    // their parts, or nothing if METIS fails.
+    std::vector<int> cut(int level, bool all, std::vector<int>& positions) {
         std::vector<int> moved;
-        for (std::size_t u = 0; u < parts_.size(); ++u) {
+        for (std::size_t u = 0; u < parts_.size() && why.empty(); ++u) {
             const auto starts = boundaries(machine_, level, around_[u], around_[u + 1]);
-            if (starts.size() < 4) continue;  // cut_all covers two units
-            const auto units = some_that_exchange(parts_[u], starts, around_[u]);
+            if (starts.size() < (all ? 3 : 4)) continue;  // two units are always cut together
+            std::vector<std::size_t> units(starts.size() - 1);
+            std::iota(units.begin(), units.end(), 0);
+            if (!all) units = some_that_exchange(parts_[u], starts);
             std::vector<int> parts, room;
+            const auto first = parts_[u].begin() - around_[u];
             for (const auto unit : units) {
-                const auto first = parts_[u].begin() - around_[u];
                 parts.insert(parts.end(), first + starts[unit], first + starts[unit + 1]);
                 room.push_back(starts[unit + 1] - starts[unit]);
             }
             shuffle(parts);
-            const auto cut = cut_with_metis(graph_, parts, static_cast<int>(units.size()), why);
-            if (!cut) return {};
-            parts = Balance(graph_, parts, *cut, std::move(room)).sorted();
+            const auto part = cut_with_metis(graph_, parts, static_cast<int>(units.size()), why);
+            if (!part) return {};
+            parts = balanced(graph_, parts, *part, std::move(room));
             std::size_t next = 0;
             for (const auto unit : units)
                 for (int position = starts[unit]; position < starts[unit + 1]; ++position)
@@ -251,16 +187,29 @@ private:
         return moved;
     }
 
+    // Traffic leaving the units of `level` inside an enclosing unit; independent of everything
+    // outside.
+    std::pair<std::int64_t, std::int64_t> leaving(int level, std::size_t u,
+                                                  const std::vector<int>& positions) const {
+        const int first = machine_.unit_of(level, around_[u]);
+        std::vector<std::int64_t> bytes(machine_.unit_of(level, around_[u + 1] - 1) - first + 1);
+        for (const int p : parts_[u]) {
+            const int unit = machine_.unit_of(level, positions[p]);
+            for (const auto& edge : graph_.to(p))
+                if (machine_.unit_of(level, positions[edge.point]) != unit)
+                    bytes[unit - first] += edge.bytes;
+        }
+        const auto sum = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}),
+                   largest = std::ranges::max(bytes);
+        return objective_ == Objective::jsum ? std::pair{sum, largest} : std::pair{largest, sum};
+    }
+
     std::int64_t improve(int level, std::vector<int>& candidate, bool cut,
                          const std::vector<int>& moved = {}) {
         const std::int64_t work =
             refine_level(machine_, graph_, objective_, level, candidate, most_work, moved);
         for (std::size_t u = 0; u < parts_.size(); ++u) {
-            const auto key = [&](const auto& positions) {
-                return key_of(machine_, graph_, objective_, level, around_[u], around_[u + 1],
-                              parts_[u], positions);
-            };
-            if (key(candidate) >= key(positions_)) continue;
+            if (leaving(level, u, candidate) >= leaving(level, u, positions_)) continue;
             for (const int p : parts_[u]) positions_[p] = candidate[p];
             by_metis |= cut;
         }
@@ -281,19 +230,22 @@ private:
 GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
                            Objective objective) {
     const Neighborhood neighborhood = neighborhood_of(machine, graph);
+    const Units units(machine);
+    const auto scores_of = [&](const std::vector<int>& positions) {
+        return score_edges(machine, units, positions, [&](int part, const auto& visit) {
+            for (const auto& edge : neighborhood.to(part)) visit(edge.point, edge.bytes);
+        });
+    };
     std::vector<int> blocked(graph.size());
     std::iota(blocked.begin(), blocked.end(), 0);
-    GraphPlacement best;
-    best.position_of_part = blocked;
-    const Units units(machine);
-    best.scores = best.scores_blocked = scores_of(machine, units, neighborhood, blocked);
-    best.chosen = "blocked";
+    const Scores in_order = scores_of(blocked);
+    GraphPlacement best{blocked, in_order, in_order, "blocked", ""};
     LevelByLevel search(machine, neighborhood, objective, blocked);
     for (int level = 0; level < machine.levels(); ++level)
         if (has_several_ranks(machine, level)) search.place(level);
     best.note = search.why;
-    const Scores scores = scores_of(machine, units, neighborhood, search.positions());
-    if (objective_key(scores, objective) >= objective_key(best.scores, objective)) return best;
+    const Scores scores = scores_of(search.positions());
+    if (objective_key(scores, objective) >= objective_key(in_order, objective)) return best;
     best.position_of_part = search.positions(), best.scores = scores;
     best.chosen = search.by_metis ? "METIS + refined" : "blocked + refined";
     return best;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <ranges>
 #include <sstream>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/limits.hpp"
 
@@ -13,18 +14,17 @@ namespace parhelion::placement {
 namespace {
 
 void check_shape(const NodeShape& shape, std::size_t inner_levels) {
-    if (shape.ranks < 1) throw Error("a node has no rank: leave it out of the machine");
+    if (shape.ranks < 1) refuse("a node has no rank: leave it out of the machine");
     if (shape.starts.size() != inner_levels)
-        throw Error(concat("a node has ", shape.starts.size(), " inner levels where others have ",
-                           inner_levels, ": describe every node with the same levels"));
+        refuse("a node has ", shape.starts.size(), " inner levels where others have ", inner_levels,
+               ": describe every node with the same levels");
     std::vector<int> around;
     for (const auto& starts : shape.starts) {
         if (starts.size() < 2 || starts.front() != 0 || starts.back() != shape.ranks ||
             !std::ranges::is_sorted(starts))
-            throw Error(concat("the units of a level do not cover the ", shape.ranks,
-                               " ranks of their node"));
+            refuse("the units of a level do not cover the ", shape.ranks, " ranks of their node");
         if (!std::ranges::includes(starts, around))
-            throw Error(
+            refuse(
                 "a unit straddles two units of the level around it: order the levels from the "
                 "outermost in");
         around = starts;
@@ -35,19 +35,9 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
 // Rank and unit counts must fit in int, and arrays have one entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
     if (count > most)
-        throw Error(concat("the machine has ", count, " ", what, ", placement takes at most ", most,
-                           ": describe a smaller machine"));
+        refuse("the machine has ", count, " ", what, ", placement takes at most ", most,
+               ": describe a smaller machine");
     return static_cast<int>(count);
-}
-
-int parse_count(const std::string& text, const std::string& token, const std::string& all) {
-    int count = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, problem] = std::from_chars(text.data(), end, count);
-    if (problem != std::errc{} || stop != end || count < 1)
-        throw Error("topology '" + all + "': '" + token +
-                    "' needs a count of at least 1 after the colon, such as 'pack:2'");
-    return count;
 }
 
 // Computes rank starts level by level: the ranks of a unit are distributed in proportion to
@@ -91,41 +81,41 @@ std::string level_name(const std::string& text) {
     if (const auto other = other_names.find(name); other != other_names.end()) name = other->second;
     for (const char* known : {"node", "pack", "numa", "group", "die", "l3", "l2", "core", "pu"})
         if (name == known) return name;
-    throw Error("level '" + text +
-                "' is unknown: levels are node, pack (socket), numa, group, die, l3, l2, core, pu "
-                "(thread)");
+    refuse("level '", text,
+           "' is unknown: levels are node, pack (socket), numa, group, die, l3, l2, core, pu "
+           "(thread)");
 }
 
 Topology parse_topology(const std::string& text) {
-    Topology topology{1, {}, {1, {}}};
+    Topology topology{1, {}, {1, {}}, "description '" + text + "'"};
+    const auto wrong = [&](const auto&... why) { refuse("topology '", text, "'", why...); };
     std::vector<int> counts;
     std::int64_t units = 1;
     std::istringstream stream(text);
     for (std::string token; stream >> token;) {
         const auto colon = token.find(':');
         if (colon == std::string::npos)
-            throw Error("topology '" + text + "': '" + token +
-                        "' has no count: write level:count, such as 'pack:2'");
+            wrong(": '", token, "' has no count: write level:count, such as 'pack:2'");
         const std::string name = level_name(token.substr(0, colon));
         if (std::ranges::find(topology.levels, name) != topology.levels.end())
-            throw Error("topology '" + text + "' names the level " + name +
-                        " twice: give each level once");
+            wrong(" names the level ", name, " twice: give each level once");
+        int& count = counts.emplace_back();
+        const char* const end = token.data() + token.size();
+        const auto [stop, problem] = std::from_chars(token.data() + colon + 1, end, count);
+        if (problem != std::errc{} || stop != end || count < 1)
+            wrong(": '", token, "' needs a count of at least 1 after the colon, such as 'pack:2'");
         topology.levels.push_back(name);
-        counts.push_back(parse_count(token.substr(colon + 1), token, text));
-        units =
-            within(checked_product({units, counts.back()}, "the number of units of the machine"),
-                   counts.size() == 1 ? most_nodes : most_units, "units of level " + name);
+        units = within(checked_product({units, count}, "the number of units of the machine"),
+                       counts.size() == 1 ? most_nodes : most_units, "units of level " + name);
     }
     if (topology.levels.empty() || topology.levels.front() != "node")
-        throw Error("topology '" + text +
-                    "' does not start with nodes: begin with 'node:N', then the parts of a node");
+        wrong(" does not start with nodes: begin with 'node:N', then the parts of a node");
     topology.nodes = counts.front();
-    topology.units.ranks = static_cast<int>(units) / topology.nodes;
-    int size = topology.units.ranks;
-    for (auto count = counts.begin() + 1; count != counts.end(); ++count) {
+    const int of_node = topology.units.ranks = static_cast<int>(units) / topology.nodes;
+    for (int size = of_node; const int count : std::views::drop(counts, 1)) {
         auto& starts = topology.units.starts.emplace_back();
-        size /= *count;
-        for (int start = 0; start <= topology.units.ranks; start += size) starts.push_back(start);
+        size /= count;
+        for (int start = 0; start <= of_node; start += size) starts.push_back(start);
     }
     return topology;
 }
@@ -134,8 +124,7 @@ Machine::Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
                  std::vector<int> shape_of_node)
     : level_names_(std::move(levels)), shapes_(std::move(shapes)),
       shape_of_node_(std::move(shape_of_node)) {
-    if (shape_of_node_.empty() || level_names_.empty())
-        throw Error("a machine needs at least one node");
+    if (shape_of_node_.empty() || level_names_.empty()) refuse("a machine needs at least one node");
     for (const auto& shape : shapes_) check_shape(shape, level_names_.size() - 1);
     first_position_.assign(1, 0);
     first_unit_.assign(level_names_.size(), {0});
@@ -168,16 +157,16 @@ int Machine::unit_of(int l, int position) const {
 
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
                      Binding binding) {
-    if (ranks_per_node.size() != 1 && static_cast<int>(ranks_per_node.size()) != topology.nodes)
-        throw Error(concat("ranks per node are given for ", ranks_per_node.size(), " nodes of ",
-                           topology.nodes, ": give one number for all, or one for each node"));
+    const bool all_equal = ranks_per_node.size() == 1;
+    if (!all_equal && ranks_per_node.size() != static_cast<std::size_t>(topology.nodes))
+        refuse("ranks per node are given for ", ranks_per_node.size(), " nodes of ", topology.nodes,
+               ": give one number for all, or one for each node");
     std::vector<NodeShape> shapes;
     std::vector<int> shape_of_node;
     std::int64_t all = 0;
     for (int node = 0; node < topology.nodes; ++node) {
-        const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : node];
-        if (ranks < 1)
-            throw Error(concat("node ", node, " has ", ranks, " ranks: leave empty nodes out"));
+        const int ranks = ranks_per_node[all_equal ? 0 : node];
+        if (ranks < 1) refuse("node ", node, " has ", ranks, " ranks: leave empty nodes out");
         within(all += ranks, most_ranks, "ranks or more");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
         if (known == shapes.end())

@@ -21,13 +21,13 @@ constexpr int seed_option = 8;     // METIS_OPTION_SEED
 constexpr std::int64_t largest_weight = 1 << 16;
 
 void* library() {
-    static void* const loaded = [] {
+    static void* const loaded = []() -> void* {
         const char* chosen = std::getenv("PARHELION_METIS");
-        if (chosen && std::strcmp(chosen, "none") == 0) return static_cast<void*>(nullptr);
+        if (chosen && std::strcmp(chosen, "none") == 0) return nullptr;
         if (chosen) return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
         for (const char* name : {"libmetis.so.5", "libmetis.so"})
             if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
-        return static_cast<void*>(nullptr);
+        return nullptr;
     }();
     return loaded;
 }
@@ -46,10 +46,10 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
     std::vector<std::int64_t> weights;
     for (const int v : vertices) {
         std::map<Index, std::int64_t> bytes;
-        for (const auto* edges : {&graph.to(v), &graph.from(v)})
-            for (const auto& edge : *edges)
-                if (const auto found = local.find(edge.point); found != local.end())
-                    bytes[found->second] += edge.bytes;
+        graph.for_each(v, [&](const auto& edge) {
+            if (const auto found = local.find(edge.point); found != local.end())
+                bytes[found->second] += edge.bytes;
+        });
         for (const auto& [target, weight] : bytes) {
             csr.targets.push_back(target);
             weights.push_back(weight);
@@ -57,8 +57,7 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
         csr.starts.push_back(static_cast<Index>(csr.targets.size()));
     }
     // Sums of weights must fit into 32-bit indices.
-    const std::int64_t unit =
-        weights.empty() ? 1 : *std::ranges::max_element(weights) / largest_weight + 1;
+    const std::int64_t unit = weights.empty() ? 1 : std::ranges::max(weights) / largest_weight + 1;
     for (const std::int64_t weight : weights)
         csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
     return csr;
@@ -71,13 +70,13 @@ std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector
                         void*, Index*, Index*, Index*);
     const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
     if (!recursive) return {};
-    auto csr = symmetric<Index>(graph, vertices);
+    auto [starts, targets, weights] = symmetric<Index>(graph, vertices);
     Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts,
           edge_cut = 0;
     std::vector<Index> part(vertices.size());
     options[seed_option] = 1;
-    if (recursive(&count, &constraints, csr.starts.data(), csr.targets.data(), nullptr, nullptr,
-                  csr.weights.data(), &wanted, nullptr, nullptr, options.data(), &edge_cut,
+    if (recursive(&count, &constraints, starts.data(), targets.data(), nullptr, nullptr,
+                  weights.data(), &wanted, nullptr, nullptr, options.data(), &edge_cut,
                   part.data()) != ok)
         return {};
     return std::vector<int>(part.begin(), part.end());

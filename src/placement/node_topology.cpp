@@ -1,15 +1,14 @@
 #include "node_topology.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
 #include <sstream>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/placement/limits.hpp"
 
 namespace parhelion::placement {
@@ -37,75 +36,7 @@ bool optional_level(const std::string& name) {
     return name == "l2" || name == "die" || name == "pu";
 }
 
-std::string first_line(const fs::path& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
-// Entries of a directory named prefix + number, by number.
-std::map<int, fs::path> numbered(const fs::path& directory, const std::string& prefix) {
-    std::map<int, fs::path> found;
-    std::error_code problem;
-    for (const auto& entry : fs::directory_iterator(directory, problem)) {
-        const auto name = entry.path().filename().string();
-        const auto digits = name.substr(std::min(prefix.size(), name.size()));
-        if (name.starts_with(prefix) && !digits.empty() && std::ranges::all_of(digits, ::isdigit))
-            found.emplace(std::stoi(digits), entry.path());
-    }
-    return found;
-}
-
-std::string cache_list(const fs::path& cpu, const std::string& level) {
-    for (const auto& [number, cache] : numbered(cpu / "cache", "index"))
-        if (first_line(cache / "level") == level && first_line(cache / "type") != "Instruction")
-            return first_line(cache / "shared_cpu_list");
-    return "";
-}
-
-}  // namespace
-
-CpuSet parse_cpu_list(const std::string& text) {
-    CpuSet cpus;
-    std::istringstream stream(text);
-    for (std::string item; std::getline(stream, item, ',');) {
-        int first = 0, last = 0;
-        const char* end = item.data() + item.size();
-        const auto begin = std::from_chars(item.data(), end, first);
-        if (begin.ec != std::errc{}) continue;
-        last = first;
-        if (begin.ptr != end && *begin.ptr == '-') std::from_chars(begin.ptr + 1, end, last);
-        for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    }
-    return cpus;
-}
-
-NodeTopology read_sysfs(const std::string& root) {
-    NodeTopology topology{
-        {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
-        "linux sysfs"};
-    // Every CPU lists the CPUs that share a resource with it; each distinct list is a unit.
-    const auto add = [&](int level, const std::string& list) {
-        auto& units = topology.levels[level].units;
-        if (CpuSet cpus = parse_cpu_list(list);
-            !cpus.empty() && std::ranges::find(units, cpus) == units.end())
-            units.push_back(std::move(cpus));
-    };
-    for (const auto& [number, cpu] : numbered(fs::path(root) / "system/cpu", "cpu")) {
-        const auto core = first_line(cpu / "topology/thread_siblings_list");
-        if (core.empty()) continue;  // offline
-        add(0, first_line(cpu / "topology/core_siblings_list"));
-        add(2, cache_list(cpu, "3"));
-        add(3, cache_list(cpu, "2"));
-        add(4, core);
-        add(5, std::to_string(number));
-    }
-    for (const auto& [number, node] : numbered(fs::path(root) / "system/node", "node"))
-        add(1, first_line(node / "cpulist"));
-    return nested(std::move(topology));
-}
-
+// Sorts levels by nesting and drops those that cut across another.
 NodeTopology nested(NodeTopology topology) {
     std::vector<NodeTopology::Level> kept;
     std::erase_if(topology.levels, [](const auto& level) { return level.units.empty(); });
@@ -134,8 +65,143 @@ NodeTopology nested(NodeTopology topology) {
     return topology;
 }
 
+// Adds a unit once; memory without processors is none.
+void add_unit(NodeTopology& topology, const std::string& name, CpuSet cpus) {
+    if (cpus.empty()) return;
+    auto level = std::ranges::find(topology.levels, name, &NodeTopology::Level::name);
+    if (level == topology.levels.end())
+        level = topology.levels.insert(topology.levels.end(), {name, {}});
+    if (std::ranges::find(level->units, cpus) == level->units.end())
+        level->units.push_back(std::move(cpus));
+}
+
+std::string first_line(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// Entries of a directory named prefix + number, by number.
+std::map<int, fs::path> numbered(const fs::path& directory, const std::string& prefix) {
+    std::map<int, fs::path> found;
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator(directory, problem)) {
+        const auto name = entry.path().filename().string();
+        const auto digits = name.substr(std::min(prefix.size(), name.size()));
+        if (name.starts_with(prefix) && !digits.empty() && std::ranges::all_of(digits, ::isdigit))
+            found.emplace(std::stoi(digits), entry.path());
+    }
+    return found;
+}
+
+CpuSet listed(const fs::path& path) { return parse_cpu_list(first_line(path)); }
+
+CpuSet sharing_cache(const fs::path& cpu, const std::string& level) {
+    for (const auto& [number, cache] : numbered(cpu / "cache", "index"))
+        if (first_line(cache / "level") == level && first_line(cache / "type") != "Instruction")
+            return listed(cache / "shared_cpu_list");
+    return {};
+}
+
+// name="value" in a tag. hwloc escapes only characters that do not occur in these attributes.
+std::string attribute(const std::string& tag, const std::string& name) {
+    const auto at = tag.find(" " + name + "=\"");
+    if (at == std::string::npos) return "";
+    const auto begin = at + name.size() + 3;
+    return tag.substr(begin, tag.find('"', begin) - begin);
+}
+
+// "0x0000000f,0xffffffff": 32 bits each, most significant first.
+CpuSet parse_bitmap(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ',');) words.insert(words.begin(), word);
+    CpuSet cpus;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        for (int bit = 0; bit < 32; ++bit)
+            if (std::strtoul(words[i].c_str(), nullptr, 16) >> bit & 1)
+                cpus.push_back(static_cast<int>(32 * i) + bit);
+    return cpus;
+}
+
+// Level of an object by hwloc's type. Format 1 wrote caches as type "Cache" with a depth.
+std::string level_of(const std::string& tag) {
+    static const std::map<std::string, std::string> levels{
+        {"Package", "pack"}, {"Socket", "pack"}, {"NUMANode", "numa"}, {"Die", "die"},
+        {"L3Cache", "l3"},   {"Cache3", "l3"},   {"L2Cache", "l2"},    {"Cache2", "l2"},
+        {"Core", "core"},    {"PU", "pu"}};
+    const auto type = attribute(tag, "type");
+    const auto known = levels.find(type == "Cache" ? type + attribute(tag, "depth") : type);
+    return known == levels.end() ? "" : known->second;
+}
+
+}  // namespace
+
+CpuSet parse_cpu_list(const std::string& text) {
+    CpuSet cpus;
+    std::istringstream stream(text);
+    for (int first = 0; stream >> first; stream.ignore()) {
+        int last = first;
+        if (stream.peek() == '-') stream.ignore() >> last;
+        for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+NodeTopology read_sysfs(const std::string& root) {
+    NodeTopology topology{
+        {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
+        "linux sysfs"};
+    // Every CPU lists the CPUs that share a resource with it.
+    for (const auto& [number, cpu] : numbered(fs::path(root) / "system/cpu", "cpu")) {
+        const CpuSet core = listed(cpu / "topology/thread_siblings_list");
+        if (core.empty()) continue;  // offline
+        add_unit(topology, "pack", listed(cpu / "topology/core_siblings_list"));
+        add_unit(topology, "l3", sharing_cache(cpu, "3"));
+        add_unit(topology, "l2", sharing_cache(cpu, "2"));
+        add_unit(topology, "core", core);
+        add_unit(topology, "pu", {number});
+    }
+    for (const auto& [number, node] : numbered(fs::path(root) / "system/node", "node"))
+        add_unit(topology, "numa", listed(node / "cpulist"));
+    return nested(std::move(topology));
+}
+
+NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source) {
+    NodeTopology topology{{}, source};
+    if (text.find("<topology") == std::string::npos)
+        refuse(source, " is not a topology of hwloc: write one with 'lstopo --of xml FILE.xml'");
+    for (std::size_t at = 0; (at = text.find("<object", at)) != std::string::npos;) {
+        const auto end = text.find('>', at);
+        if (end == std::string::npos) refuse(source, " ends within an object: it was cut off");
+        const std::string tag = text.substr(at, end - at), name = level_of(tag);
+        at = end;
+        if (!name.empty()) add_unit(topology, name, parse_bitmap(attribute(tag, "cpuset")));
+    }
+    if (topology.levels.empty())
+        refuse(source,
+               " describes no processor: write it with 'lstopo --of xml' on the machine itself");
+    return nested(std::move(topology));
+}
+
+NodeTopology read_hwloc_xml(const std::string& path) {
+    std::error_code problem;
+    if (!fs::is_regular_file(path, problem))
+        refuse("cannot read the topology ", path, ": it is not a regular file, check the path");
+    std::ifstream file(path, std::ios::binary);
+    std::string text(most_topology_bytes + 1, '\0');
+    if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof())
+        refuse("cannot read the topology ", path, ": check its permissions");
+    if (file.gcount() > most_topology_bytes)
+        refuse("the topology ", path, " has more than ", most_topology_bytes,
+               " bytes: no node's has");
+    text.resize(file.gcount());
+    return parse_hwloc_xml(text, "file " + path);
+}
+
 Topology topology_of(const NodeTopology& node, int nodes) {
-    Topology topology{nodes, {"node"}, {1, {}}};
+    Topology topology{nodes, {"node"}, {1, {}}, node.source};
     for (const auto& level : node.levels) topology.levels.push_back(level.name);
     if (!node.levels.empty())
         topology.units =
@@ -143,30 +209,26 @@ Topology topology_of(const NodeTopology& node, int nodes) {
     return topology;
 }
 
-Described describe_nodes(const std::string& text, int nodes) {
+Topology describe_nodes(const std::string& text, int nodes) {
     if (text != "here" && !text.starts_with("xml:")) {
-        Described described{parse_topology(text), "description '" + text + "'"};
-        if (nodes > 0 && described.topology.nodes != nodes)
-            throw Error(concat("topology '", text, "' has ", described.topology.nodes,
-                               " nodes, but ", nodes, " are asked for: make them agree"));
+        Topology described = parse_topology(text);
+        if (nodes > 0 && described.nodes != nodes)
+            refuse("topology '", text, "' has ", described.nodes, " nodes, but ", nodes,
+                   " are asked for: make them agree");
         return described;
     }
     if (nodes < 1 || nodes > most_nodes)
-        throw Error(concat("the machine has ", nodes, " nodes, placement takes 1 to at most ",
-                           most_nodes, ": describe a smaller machine"));
-    const auto node = text == "here" ? read_sysfs() : read_hwloc_xml(text.substr(4));
-    return {topology_of(node, nodes), node.source};
+        refuse("the machine has ", nodes, " nodes, placement takes 1 to at most ", most_nodes,
+               ": describe a smaller machine");
+    return topology_of(text == "here" ? read_sysfs() : read_hwloc_xml(text.substr(4)), nodes);
 }
 
 int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings) {
-    int usable = 0;
-    for (const auto& level : node.levels) {
-        if (std::ranges::any_of(
-                bindings, [&](const CpuSet& cpus) { return unit_around(level.units, cpus) < 0; }))
-            break;
-        ++usable;
-    }
-    return usable;
+    const auto unusable = std::ranges::find_if(node.levels, [&](const auto& level) {
+        return std::ranges::any_of(
+            bindings, [&](const CpuSet& cpus) { return unit_around(level.units, cpus) < 0; });
+    });
+    return static_cast<int>(unusable - node.levels.begin());
 }
 
 SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bindings, int levels) {

@@ -32,9 +32,6 @@ NodeTopology read_hwloc_xml(const std::string& path);
 /// to read. Local, reads files.
 NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 
-/// Sorts levels by nesting and drops those that cut across another.
-NodeTopology nested(NodeTopology topology);
-
 Topology topology_of(const NodeTopology& node, int nodes);
 
 struct SortedRanks {

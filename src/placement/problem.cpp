@@ -11,37 +11,30 @@ Units::Units(const Machine& machine) : levels_(machine.levels()) {
         for (int l = 0; l < machine.levels(); ++l) of_.push_back(machine.unit_of(l, position));
 }
 
-namespace {
-
-Scores score_grid(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
-                  const Units& units, const std::vector<int>& positions) {
+Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
+             const Units& units, const std::vector<int>& positions) {
     return score_edges(machine, units, positions, [&](int point, const auto& visit) {
         for_each_edge(grid, stencil, point,
                       [&](int to, const Offset& offset) { visit(to, offset.bytes); });
     });
 }
 
-}  // namespace
-
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
              const std::vector<int>& positions) {
-    return score_grid(grid, stencil, machine, Units(machine), positions);
-}
-
-Scores score(const Problem& problem, const std::vector<int>& positions) {
-    return score_grid(problem.grid, problem.stencil, problem.machine, problem.units, positions);
+    return score(grid, stencil, machine, Units(machine), positions);
 }
 
 Problem::Problem(ProcessGrid grid_, Stencil stencil_, const Machine& machine_)
     : grid(grid_), stencil(std::move(stencil_)), machine(machine_), units(machine_) {
     check_bytes(grid, stencil);
-    std::vector<int> kind_of_shape(machine.shapes().size(), -1), nodes;
+    std::map<int, int> kind_of_shape;
+    std::vector<int> nodes;
     for (int node = 0; node < machine.nodes(); ++node) {
-        int& kind = kind_of_shape[machine.shape_id(node)];
-        if (kind < 0)
-            kind = intern_unit(machine.shape(node), 0, machine.first_position(node), 0,
-                               machine.shape(node).ranks);
-        nodes.push_back(kind);
+        const auto [kind, is_new] = kind_of_shape.try_emplace(machine.shape_id(node));
+        const NodeShape& shape = machine.shape(node);
+        if (is_new)
+            kind->second = intern_unit(shape, 0, machine.first_position(node), 0, shape.ranks);
+        nodes.push_back(kind->second);
     }
     intern(-1, 0, machine.size(), nodes);
     for (const auto& offset : stencil.offsets)

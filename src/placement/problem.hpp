@@ -10,7 +10,7 @@
 
 namespace parhelion::placement {
 
-/// The units of all positions. Memory: O(positions × levels).
+/// The units of all positions, looked up once. Memory: O(positions × levels).
 class Units {
 public:
     explicit Units(const Machine& machine);
@@ -34,39 +34,41 @@ template <class EdgesOf>
 Scores score_edges(const Machine& machine, const Units& units, const std::vector<int>& positions,
                    const EdgesOf& edges_of) {
     const int levels = machine.levels();
-    std::vector<std::vector<LevelScore>> sums;  // per level and unit; maxima follow below
+    struct Traffic {
+        std::int64_t edges = 0, bytes = 0, sent = 0;
+    };
+    std::vector<std::vector<Traffic>> sums;  // per level and unit
     for (int l = 0; l < levels; ++l) sums.emplace_back(machine.units(l));
-    std::vector<LevelScore> parting(levels + 1);
+    std::vector<Traffic> parting(levels + 1);
     for (std::size_t p = 0; p < positions.size(); ++p) {
-        std::ranges::fill(parting, LevelScore{});
-        std::int64_t sent = 0;
+        std::ranges::fill(parting, Traffic{});
+        Traffic leaving;
         edges_of(static_cast<int>(p), [&](int to, std::int64_t bytes) {
-            LevelScore& at = parting[units.parting(positions[p], positions[to])];
-            ++at.edges_sum, at.bytes_sum += bytes, sent += bytes;
+            Traffic& at = parting[units.parting(positions[p], positions[to])];
+            ++at.edges, at.bytes += bytes, leaving.sent += bytes;
         });
         // Points in different units of a level are in different units of all inner levels.
-        std::int64_t edges = 0, bytes = 0;
         for (int l = 0; l < levels; ++l) {
-            edges += parting[l].edges_sum, bytes += parting[l].bytes_sum;
-            LevelScore& unit = sums[l][units.unit(l, positions[p])];
-            unit.edges_sum += edges, unit.bytes_sum += bytes, unit.sent_max += sent;
+            leaving.edges += parting[l].edges, leaving.bytes += parting[l].bytes;
+            Traffic& unit = sums[l][units.unit(l, positions[p])];
+            unit.edges += leaving.edges, unit.bytes += leaving.bytes, unit.sent += leaving.sent;
         }
     }
-    Scores scores(levels);
-    for (int l = 0; l < levels; ++l)
-        for (const auto& unit : sums[l]) {
-            LevelScore& all = scores[l];
-            all.edges_sum += unit.edges_sum,
-                all.edges_max = std::max(all.edges_max, unit.edges_sum);
-            all.bytes_sum += unit.bytes_sum,
-                all.bytes_max = std::max(all.bytes_max, unit.bytes_sum);
-            all.sent_max = std::max(all.sent_max, unit.sent_max);
+    Scores scores;
+    for (const auto& level : sums) {
+        LevelScore& all = scores.emplace_back();
+        for (const auto& [edges, bytes, sent] : level) {
+            all.edges_sum += edges, all.edges_max = std::max(all.edges_max, edges);
+            all.bytes_sum += bytes, all.bytes_max = std::max(all.bytes_max, bytes);
+            all.sent_max = std::max(all.sent_max, sent);
         }
+    }
     return scores;
 }
 
-/// Throws Error unless the grid has as many points as the machine has ranks.
-void check_ranks(const ProcessGrid& grid, const Machine& machine);
+/// As the public one, with the units at hand.
+Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
+             const Units& units, const std::vector<int>& positions);
 
 template <class Visit>
 void for_each_edge(const ProcessGrid& grid, const Stencil& stencil, int point, const Visit& visit) {
@@ -120,11 +122,6 @@ public:
 
     Share share(int first, int size) const;
     const UnitKind& kind(const Share& share) const { return kinds_[share.kind]; }
-    /// Ranks in the first `parts` of a share.
-    int ranks(const Share& share, int parts) const {
-        const auto& starts = kind(share).starts;
-        return starts[share.first + parts] - starts[share.first];
-    }
     const UnitKind& part(const Share& share, int index) const {
         return kinds_[kind(share).parts[share.first + index]];
     }
@@ -148,7 +145,5 @@ private:
     std::vector<UnitKind> kinds_;  ///< the last is the whole machine
     std::array<double, max_dimensions> cut_weight_{};
 };
-
-Scores score(const Problem& problem, const std::vector<int>& positions);
 
 }  // namespace parhelion::placement

@@ -4,8 +4,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -37,21 +36,19 @@ ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& 
     ProcessGrid grid;
     grid.dimensions = static_cast<int>(extents.size());
     if (extents.empty() || extents.size() > max_dimensions)
-        throw Error(concat("process grid has ", extents.size(),
-                           " dimensions: give 1 to 4, such as 12x12x12"));
+        refuse("process grid has ", extents.size(), " dimensions: give 1 to 4, such as 12x12x12");
     if (periodic.size() > 1 && periodic.size() != extents.size())
-        throw Error(concat("periodicity is given for ", periodic.size(),
-                           " dimensions of the process grid ", shown(extents),
-                           ": give one for all, or one for each dimension"));
+        refuse("periodicity is given for ", periodic.size(), " dimensions of the process grid ",
+               shown(extents), ": give one for all, or one for each dimension");
     std::int64_t points = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         if (extents[d] < 1)
-            throw Error(concat("process grid ", shown(extents), " has no point in dimension ", d,
-                               ": every extent must be at least 1"));
+            refuse("process grid ", shown(extents), " has no point in dimension ", d,
+                   ": every extent must be at least 1");
         points *= extents[d];
         if (points > std::numeric_limits<int>::max())
-            throw Error("process grid " + shown(extents) +
-                        " has more than 2^31 - 1 points: MPI cannot number its ranks");
+            refuse("process grid ", shown(extents),
+                   " has more than 2^31 - 1 points: MPI cannot number its ranks");
         grid.extent[d] = extents[d];
         grid.periodic[d] = !periodic.empty() && periodic[periodic.size() == 1 ? 0 : d];
     }
@@ -64,14 +61,12 @@ Numbering::Numbering(int dimensions) {
 
 Numbering Numbering::parse(const std::string& text, int dimensions) {
     Numbering numbering(dimensions);
-    auto sorted = dimensions_named(text);
-    const auto named = sorted;
-    std::ranges::sort(sorted);
-    std::vector<int> expected(numbering.fastest_first_.rbegin(), numbering.fastest_first_.rend());
-    if (sorted != expected)
-        throw Error(concat("numbering '", text, "' does not name each of the ", dimensions,
-                           " dimensions once: give a permutation such as '", numbering.name(),
-                           "', the fastest first"));
+    if (text.empty()) return numbering;
+    const auto named = dimensions_named(text);
+    if (!std::ranges::is_permutation(named, numbering.fastest_first_))
+        refuse("numbering '", text, "' does not name each of the ", dimensions,
+               " dimensions once: give a permutation such as '", numbering.name(),
+               "', the fastest first");
     numbering.fastest_first_ = named;
     return numbering;
 }

@@ -28,8 +28,6 @@ Neighborhood::Neighborhood(const ProcessGrid& grid, const Stencil& stencil)
 
 namespace {
 
-constexpr std::size_t longest_chain = 5;
-
 /// Traffic leaving the units of a level, updated incrementally.
 class ExchangeState {
 public:
@@ -37,23 +35,72 @@ public:
     using Potential = std::pair<std::int64_t, std::int64_t>;
 
     ExchangeState(const Neighborhood& neighborhood, Objective objective, std::vector<int> units,
-                  int count);
+                  int count)
+        : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)),
+          members_(count), leaving_(count) {
+        for (int p = 0; p < neighborhood_.points(); ++p) {
+            auto& members = members_[unit(p)];
+            place_.push_back(static_cast<int>(members.size()));
+            members.push_back(p);
+            for (const auto& edge : neighborhood_.to(p))
+                if (unit(edge.point) != unit(p))
+                    leaving_[unit(p)] += edge.bytes, sum_ += edge.bytes;
+        }
+        lower_ceiling();
+    }
 
     int unit(int point) const { return units_[point]; }
     const std::vector<int>& members(int unit) const { return members_[unit]; }
-    Potential potential() const;
-    void move(int point, int unit);
+    Potential potential() const {
+        return objective_ == Objective::jsum ? Potential{sum_, excess_} : Potential{excess_, sum_};
+    }
 
-    /// Bytes above the ceiling count as excess; it starts just below the maximum.
-    void set_ceiling(std::int64_t bytes);
-    std::int64_t largest() const;
+    void move(int point, int to) {
+        count(point, -1);
+        auto& old = members_[unit(point)];
+        int& place = place_[point];
+        place_[old.back()] = place;
+        old[place] = old.back();
+        old.pop_back();
+        auto& now = members_[to];
+        place = static_cast<int>(now.size());
+        now.push_back(point);
+        units_[point] = to;
+        count(point, +1);
+    }
+
+    /// Bytes above the ceiling count as excess. Sets it just below the maximum.
+    void lower_ceiling() {
+        ceiling_ = std::ranges::max(leaving_) - 1;
+        excess_ = 0;
+        for (const auto leaving : leaving_) excess_ += above(leaving);
+    }
 
     /// Edges visited: the measure of work.
     std::int64_t work() const { return work_; }
 
 private:
-    void change(int unit, std::int64_t bytes);
-    void count(int point, int sign);
+    std::int64_t above(std::int64_t leaving) const {
+        return std::max<std::int64_t>(0, leaving - ceiling_);
+    }
+
+    void change(int unit, std::int64_t bytes) {
+        auto& leaving = leaving_[unit];
+        excess_ -= above(leaving);
+        leaving += bytes;
+        excess_ += above(leaving);
+        sum_ += bytes;
+    }
+
+    void count(int point, int sign) {
+        const int own = unit(point);
+        for (const auto& edge : neighborhood_.to(point))
+            if (unit(edge.point) != own) change(own, sign * edge.bytes);
+        for (const auto& edge : neighborhood_.from(point))
+            if (unit(edge.point) != own) change(unit(edge.point), sign * edge.bytes);
+        work_ += static_cast<std::int64_t>(neighborhood_.to(point).size() +
+                                           neighborhood_.from(point).size());
+    }
 
     const Neighborhood& neighborhood_;
     Objective objective_;
@@ -63,64 +110,6 @@ private:
     std::vector<std::int64_t> leaving_;
     std::int64_t ceiling_ = 0, sum_ = 0, excess_ = 0, work_ = 0;
 };
-
-ExchangeState::ExchangeState(const Neighborhood& neighborhood, Objective objective,
-                             std::vector<int> units, int count)
-    : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)), members_(count),
-      leaving_(count) {
-    for (int p = 0; p < neighborhood_.points(); ++p) {
-        auto& members = members_[unit(p)];
-        place_.push_back(static_cast<int>(members.size()));
-        members.push_back(p);
-        for (const auto& edge : neighborhood_.to(p))
-            if (unit(edge.point) != unit(p)) leaving_[unit(p)] += edge.bytes, sum_ += edge.bytes;
-    }
-    set_ceiling(largest() - 1);
-}
-
-std::int64_t ExchangeState::largest() const { return *std::ranges::max_element(leaving_); }
-
-void ExchangeState::set_ceiling(std::int64_t bytes) {
-    ceiling_ = bytes;
-    excess_ = 0;
-    for (const auto leaving : leaving_) excess_ += std::max<std::int64_t>(0, leaving - ceiling_);
-}
-
-ExchangeState::Potential ExchangeState::potential() const {
-    return objective_ == Objective::jsum ? Potential{sum_, excess_} : Potential{excess_, sum_};
-}
-
-void ExchangeState::change(int unit, std::int64_t bytes) {
-    auto& leaving = leaving_[unit];
-    excess_ -= std::max<std::int64_t>(0, leaving - ceiling_);
-    leaving += bytes;
-    excess_ += std::max<std::int64_t>(0, leaving - ceiling_);
-    sum_ += bytes;
-}
-
-void ExchangeState::count(int point, int sign) {
-    const int own = unit(point);
-    for (const auto& edge : neighborhood_.to(point))
-        if (unit(edge.point) != own) change(own, sign * edge.bytes);
-    for (const auto& edge : neighborhood_.from(point))
-        if (unit(edge.point) != own) change(unit(edge.point), sign * edge.bytes);
-    work_ += static_cast<std::int64_t>(neighborhood_.to(point).size() +
-                                       neighborhood_.from(point).size());
-}
-
-void ExchangeState::move(int point, int to) {
-    count(point, -1);
-    auto& old = members_[unit(point)];
-    int& place = place_[point];
-    place_[old.back()] = place;
-    old[place] = old.back();
-    old.pop_back();
-    auto& now = members_[to];
-    place = static_cast<int>(now.size());
-    now.push_back(point);
-    units_[point] = to;
-    count(point, +1);
-}
 
 // Ejection chains: a point moves to an adjacent unit, which ejects one of its own, until the first
 // unit receives one. Keeps a chain that lowers the potential, else undoes it. Source: Glover,
@@ -132,15 +121,15 @@ public:
                 const std::vector<int>& parents, std::int64_t most)
         : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
 
-    /// Calls accept(chain) for each chain kept: each point takes the position of the next,
-    /// cyclically.
-    template <class Accept>
-    bool pass(const std::vector<int>& points, const Accept& accept) {
+    /// Tries chains from all `points`. Whether it improved `positions`.
+    bool pass(const std::vector<int>& points, std::vector<int>& positions) {
         bool improved = false;
         for (std::size_t i = 0; i < points.size() && state_.work() < most_work_; ++i)
             for (const int unit : units_beside(points[i])) {
                 if (!try_chain(points[i], unit)) continue;
-                accept(chain_);
+                // Each point takes the position of the next, cyclically.
+                for (std::size_t at = 1; at < chain_.size(); ++at)
+                    std::swap(positions[chain_[at - 1]], positions[chain_[at]]);
                 improved = true;
                 break;
             }
@@ -148,6 +137,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t longest_chain = 5;
+
     struct Step {
         ExchangeState::Potential potential;
         int point, unit;
@@ -156,24 +147,21 @@ private:
     // Other units of the same parent that the point exchanges with.
     std::vector<int> units_beside(int p) const {
         std::vector<int> beside;
-        for (const auto* edges : {&neighborhood_.to(p), &neighborhood_.from(p)})
-            for (const auto& edge : *edges) {
-                const int unit = state_.unit(edge.point);
-                if (unit != state_.unit(p) && same_parent(p, edge.point) &&
-                    std::ranges::find(beside, unit) == beside.end())
-                    beside.push_back(unit);
-            }
+        neighborhood_.for_each(p, [&](const auto& edge) {
+            const int unit = state_.unit(edge.point);
+            if (unit != state_.unit(p) && parents_[p] == parents_[edge.point] &&
+                std::ranges::find(beside, unit) == beside.end())
+                beside.push_back(unit);
+        });
         return beside;
     }
-
-    bool same_parent(int p, int q) const { return parents_[p] == parents_[q]; }
 
     bool try_chain(int point, int unit) {
         const auto before = state_.potential();
         const int home = state_.unit(point);
-        chain_.assign(1, point);
-        homes_.assign(1, home);
-        state_.move(point, unit);
+        chain_.clear();
+        homes_.clear();
+        follow({before, point, unit});
         while (chain_.size() < longest_chain) {
             const auto [back, onward] = best_steps(unit, home);
             if (back && back->potential < before) {
@@ -218,13 +206,6 @@ private:
     std::vector<int> chain_, homes_, candidates_;
 };
 
-void rotate_positions(const std::vector<int>& chain, std::vector<int>& positions) {
-    const int first = positions[chain.front()];
-    for (std::size_t i = 0; i + 1 < chain.size(); ++i)
-        positions[chain[i]] = positions[chain[i + 1]];
-    positions[chain.back()] = first;
-}
-
 std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
     std::vector<int> units(positions.size(), 0);
     if (level >= 0)
@@ -241,15 +222,16 @@ bool has_several_ranks(const Machine& machine, int level) {
 
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
                           Objective objective, int level, std::vector<int>& positions,
-                          std::int64_t most, const std::vector<int>& points) {
+                          std::int64_t most, std::vector<int> points) {
     const auto parents = units_at(machine, level - 1, positions);
     ExchangeState state(neighborhood, objective, units_at(machine, level, positions),
                         machine.units(level));
     ChainSearch search(neighborhood, state, parents, most);
-    const auto accept = [&](const std::vector<int>& chain) { rotate_positions(chain, positions); };
-    std::vector<int> begin = points;
-    if (begin.empty()) begin.resize(positions.size()), std::iota(begin.begin(), begin.end(), 0);
-    while (search.pass(begin, accept)) state.set_ceiling(state.largest() - 1);
+    if (points.empty()) {
+        points.resize(positions.size());
+        std::iota(points.begin(), points.end(), 0);
+    }
+    while (search.pass(points, positions)) state.lower_ceiling();
     return state.work();
 }
 

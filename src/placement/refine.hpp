@@ -48,7 +48,7 @@ inline constexpr std::int64_t most_work = 20'000'000;
 /// or at all points if empty. Returns the work done.
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
                           Objective objective, int level, std::vector<int>& positions,
-                          std::int64_t most = most_work, const std::vector<int>& points = {});
+                          std::int64_t most, std::vector<int> points = {});
 
 /// Whether swaps between units of this level can matter.
 bool has_several_ranks(const Machine& machine, int level);

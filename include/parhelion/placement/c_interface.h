@@ -4,7 +4,7 @@
  * Levels, units, members and positions count from 0. Grids and coordinates have one entry per
  * dimension; tables of grid points have the last dimension fastest. Returned texts and tables live
  * as long as their handle. Only functions that take a communicator, phl_placed_to_cart and
- * phl_placed_sub are collective. */
+ * phl_placed_sub are collective; the others are local. */
 #ifndef PARHELION_PLACEMENT_C_INTERFACE_H
 #define PARHELION_PLACEMENT_C_INTERFACE_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Handles: a machine, a process grid placed on one, a placed communicator. */
+/* A machine, a process grid placed on one, a placed communicator. */
 typedef struct phl_machine phl_machine;
 typedef struct phl_placement phl_placement;
 typedef struct phl_placed phl_placed;
@@ -43,9 +43,8 @@ typedef struct phl_stencil {
     int halo, bytes_per_cell;
 } phl_stencil;
 
-/* Costs as fitted by `parhelion model fit`. Per named level ("node numa core"): a message whose
- * outermost boundary it is, and a byte leaving its busiest unit. Also a copied byte, and an
- * exchange. */
+/* Costs as fitted by `parhelion model fit`, in seconds. Per named level ("node numa core"): a
+ * message whose outermost boundary it is, and a byte leaving its busiest unit. */
 typedef struct phl_exchange_costs {
     const char* levels;
     const double *message_s, *byte_s;
@@ -59,14 +58,14 @@ typedef struct phl_exchange_costs {
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node,
                        int compact, phl_machine** machine);
 void phl_machine_free(phl_machine* machine);
-/* Ranks, nodes and levels; name and number of units per level; source of the description. */
+/* Names and numbers of units are per level; `source` is that of the description. */
 typedef struct phl_machine_facts {
     int size, nodes, levels;
     const char* level[PHL_MAX_LEVELS];
     int units[PHL_MAX_LEVELS];
     const char* source;
 } phl_machine_facts;
-/* Local. `facts` is valid as long as the machine. */
+/* Fills `facts`. */
 int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts);
 /* Units of the ranks at `count` positions in the machine's hierarchical order, numbered over the
  * whole machine or within their node. `units` may alias `positions`. */
@@ -74,9 +73,8 @@ int phl_machine_units(const phl_machine* machine, int level, int within_node, in
                       const int* positions, int* units);
 
 /* Places automatically, or by one `method` of the portfolio ("blocked", …) if neither NULL nor
- * empty. `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time,
- * with messages between nodes aggregated by node_aware; the objective then breaks ties, and the
- * stencil needs `extent`. */
+ * empty. `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time;
+ * the objective then breaks ties, and the stencil needs `extent`. */
 int phl_place(const phl_machine* machine, const phl_process_grid* grid, const phl_stencil* stencil,
               int objective, int refine, const char* method, const phl_exchange_costs* costs,
               phl_placement** placement);
@@ -94,7 +92,7 @@ typedef struct phl_placement_facts {
     int moved, members;
     const char* note;
 } phl_placement_facts;
-/* Local. `facts` is valid as long as the placement. */
+/* Fills `facts`. */
 int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts);
 /* Scores of this placement under any stencil. */
 int phl_placement_scores(const phl_placement* placement, const phl_stencil* stencil,
@@ -107,13 +105,13 @@ typedef struct phl_member {
     int levels;
     phl_scores scores;
 } phl_member;
-/* Local, as phl_placement_describe. */
+/* Fills `facts`. */
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts);
 
 /* Traffic between nodes in one exchange. `nodes`: the node of every grid point. `pairs` receives
  * the number of node pairs; `traffic`, unless NULL, six numbers for each of the first `room` pairs:
- * sending and receiving node, messages and bytes rank to rank, messages and bytes of the transport
- * node_aware; bytes −1 if the stencil does not specify the cells. */
+ * sending and receiving node, messages and bytes rank to rank, and those of the transport
+ * node_aware, with bytes −1 if the stencil does not specify the cells. */
 int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_stencil* stencil,
                    int room, int* pairs, int64_t* traffic);
 /* Messages of node_aware from one node to another, for `bytes` bytes of `contributors` ranks. */
@@ -156,13 +154,13 @@ typedef struct phl_placed_facts {
     int64_t between_nodes[2][8];
     const char* description;
 } phl_placed_facts;
-/* Local. `facts` is valid until phl_placed_free. */
+/* Fills `facts`. */
 int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts);
-/* A rank's coordinates in the grid. Local. */
+/* A rank's coordinates in the grid. */
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords);
-/* Local. MPI_PROC_NULL beyond the ends of the grid. */
+/* MPI_PROC_NULL beyond the ends of the grid. */
 int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank);
-/* Collective over the placed communicator; the caller frees the result with MPI_Comm_free. */
+/* The caller frees the result with MPI_Comm_free. */
 int phl_placed_to_cart(const phl_placed* placed, int* cart);
 int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
 

@@ -1,28 +1,29 @@
 // The machine model: ranks in hierarchical order, and their units at every level.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace parhelion::placement {
 
-/// Distribution of a node's ranks over its sockets, NUMA domains, caches and cores.
+/// Distribution of a node's ranks over its units.
 enum class Binding : std::uint8_t {
-    spread,  ///< as evenly as possible at every level: 64 ranks on 128 cores take every second core
+    spread,  ///< evenly at every level: 64 ranks on 128 cores take every second core
     compact  ///< cores in order, one rank each: 64 ranks on 128 cores leave the second socket empty
 };
 
-/// Canonical name of a level, e.g. "socket" → "pack". Throws Error if unknown.
+/// Canonical name of a level: "socket" and "package" → "pack". Throws Error if unknown.
 std::string level_name(const std::string& text);
 
 /// Units inside one node: `starts[l][u]` is the first local rank in unit u of inner level l; one
-/// more entry ends the last. Nested: boundaries of a level are boundaries of all inner levels.
+/// more entry ends the last. Boundaries of a level are boundaries of all inner levels.
 struct NodeShape {
     int ranks = 0;
     std::vector<std::vector<int>> starts;
 
-    friend bool operator==(const NodeShape&, const NodeShape&) = default;
+    friend auto operator<=>(const NodeShape&, const NodeShape&) = default;
 };
 
 /// Identical nodes before ranks are assigned: level names, node first, and a node's units as if
@@ -31,22 +32,17 @@ struct Topology {
     int nodes = 1;
     std::vector<std::string> levels;
     NodeShape units;
+    std::string source = {};  ///< of the description
 };
 
-/// Parses "node:27 pack:2 numa:4 l3:4 core:4". Levels: node, pack, numa, l3, l2, core, pu, and
-/// common synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or repeated
-/// level, a count below 1, no level, node not first, more nodes or units than limits.hpp allows.
+/// Parses "node:27 pack:2 numa:4 l3:4 core:4", with names as in level_name. Throws Error for: an
+/// unknown or repeated level, a count below 1, node not first, more than limits.hpp allows.
 Topology parse_topology(const std::string& text);
 
-/// Nodes and the source of their description.
-struct Described {
-    Topology topology;
-    std::string source;
-};
 /// "here": `nodes` nodes like this one, from Linux' /sys. "xml:FILE": from hwloc or lstopo. Else
-/// see parse_topology, with `nodes` 0 or their number. Local, reads files. Throws Error if the file
-/// is unreadable, not hwloc XML or without processors, and for no nodes or another number of them.
-Described describe_nodes(const std::string& text, int nodes);
+/// as parse_topology, with `nodes` 0 or their number. Local, reads files. Throws Error if the file
+/// is unreadable, not hwloc XML or without processors, or the number of nodes does not fit.
+Topology describe_nodes(const std::string& text, int nodes);
 
 /// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that
 /// socket's first NUMA domain, …
@@ -64,7 +60,6 @@ public:
     int nodes() const { return static_cast<int>(shape_of_node_.size()); }
     int levels() const { return static_cast<int>(level_names_.size()); }
     /// Level names, outermost first; level 0 is the node.
-    const std::string& level(int l) const { return level_names_[l]; }
     const std::vector<std::string>& level_names() const { return level_names_; }
 
     /// Shape of a node; nodes of equal shape share an id.

@@ -21,8 +21,8 @@ enum class Objective : std::uint8_t { jsum, jmax };
 /// Immutable.
 class Placement {
 public:
-    /// `positions` of the grid's points in the machine's hierarchical order, last dimension
-    /// fastest; `moved`: points that local search moved. Throws Error unless it is a bijection.
+    /// `positions` of the grid's points, last dimension fastest; `moved`: points that local search
+    /// moved. Throws Error unless it is a bijection.
     Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
 
     const ProcessGrid& grid() const { return grid_; }
@@ -84,11 +84,11 @@ struct Request {
 };
 
 /// Tries the whole portfolio and improves the best members by local search: never worse than any
-/// member. Compares scores level by level from the node inwards, in bytes (edges if the stencil has
-/// none). Local and deterministic: equal on every rank. Does not refine grids of more than
-/// `refined_points` points, which takes long; the note then says so. With costs, local search tries
-/// both objectives, and the fastest result wins. Throws Error if grid and machine differ in size;
-/// for an unknown or inapplicable method; for costs with a stencil that does not specify the cells.
+/// member. Compares scores level by level from the node inwards, in bytes. Local and deterministic:
+/// equal on every rank. Does not refine grids of more than `refined_points` points; the note then
+/// says so. With costs, local search tries both objectives, and the fastest result wins. Throws
+/// Error if grid and machine differ in size; for an unknown or inapplicable method; for costs with
+/// a stencil that does not specify the cells.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
 /// Local search skips larger grids.
@@ -110,11 +110,11 @@ struct GridChoice {
     ProcessGrid grid;
     Stencil stencil;  ///< with halo bytes for that grid
 };
-/// Of the `tried` grids with the least halo per rank, the one with the fewest bytes between nodes,
+/// Of the six grids with the least halo per rank, the one with the fewest bytes between nodes,
 /// then in total. `halo` in cells, `bytes_per_cell` of all fields. Throws Error for extents below
 /// 1, or 0 or more than 4 of them.
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells,
                        const Stencil& stencil, int halo, int bytes_per_cell,
-                       const std::vector<bool>& periodic, Objective objective, int tried = 6);
+                       const std::vector<bool>& periodic, Objective objective);
 
 }  // namespace parhelion::placement

@@ -19,6 +19,7 @@ struct ProcessGrid {
     std::array<bool, max_dimensions> periodic{};
 
     int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
+    std::vector<int> extents() const { return {extent.begin(), extent.begin() + dimensions}; }
 };
 
 /// Makes a grid. `periodic`: one entry per dimension, one for all, or none (not periodic). Throws
@@ -49,7 +50,7 @@ public:
     explicit Numbering(int dimensions);
 
     /// Parses a permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest
-    /// first. Throws Error for anything else.
+    /// first; empty: the last dimension. Throws Error for anything else.
     static Numbering parse(const std::string& text, int dimensions);
 
     /// Number of a point in a grid of these extents, and the inverse.

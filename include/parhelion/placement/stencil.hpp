@@ -18,12 +18,9 @@ struct Offset {
 /// The sends of every grid point: the same steps everywhere.
 struct Stencil {
     std::vector<Offset> offsets;
-    /// Cells of one rank, halo width and bytes per cell, if known: the cells that travel along an
-    /// offset.
+    /// Cells of one rank, halo width and bytes per cell, if known: see with_halo_bytes.
     std::vector<std::int64_t> extent = {};
     int halo = 0, bytes_per_cell = 0;
-
-    int reach(int dimension) const;  ///< maximum |step| along the dimension
 };
 
 /// Throws Error for more offsets, longer steps or more bytes than placement can count (limits.hpp).

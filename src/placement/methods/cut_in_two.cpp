@@ -1,6 +1,7 @@
 // Recursive bisection methods.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -9,40 +10,35 @@
 namespace parhelion::placement {
 namespace {
 
-/// Bisects where `choose(box, first)` says, for positions from `first`; orders the box along a path
-/// if it names no dimension. Boxes of equal size and key share one order.
-template <class Choose, class Key>
+// Bisects where `choose(box, first)` says, for positions from `first`; orders the box along a path
+// if it names no dimension. Equal boxes share one order if `first` differs by a multiple of
+// `period`.
 class CutInTwo {
 public:
-    CutInTwo(const Problem& problem, Choose choose, Key key)
-        : problem_(problem), choose_(choose), key_(key) {}
+    using Choose = std::function<Cut(const Coords& box, int first)>;
 
-    const Order& order(const Coords& box, int first) {
-        const auto [known, is_new] = known_.try_emplace({box, key_(box, first)});
+    CutInTwo(const Problem& problem, int period, Choose choose)
+        : problem_(problem), period_(period), choose_(std::move(choose)) {}
+
+    const Order& order(const Coords& box, int first = 0) {
+        const auto [known, is_new] = known_.try_emplace({box, first % period_});
         if (!is_new) return known->second;
         const Cut cut = choose_(box, first);
         if (cut.dimension < 0) return known->second = plain_path(problem_, box);
         const auto [left, right] = halves(box, cut);
-        const Order &before = order(left, first), &after = order(right, first + volume(left));
         return known->second =
-                   slab_after_slab(box, cut.dimension,
-                                   {{left[cut.dimension], before}, {right[cut.dimension], after}});
+                   joined(box, cut, order(left, first), order(right, first + volume(left)));
     }
 
 private:
     const Problem& problem_;
+    int period_;
     Choose choose_;
-    Key key_;
-    std::map<std::pair<Coords, Share>, Order> known_;
+    std::map<std::pair<Coords, int>, Order> known_;
 };
 
-template <class Choose, class Key>
-Attempt cut_in_two(const Problem& problem, const Choose& choose, const Key& key) {
-    return {CutInTwo(problem, choose, key).order(problem.grid.extent, 0), ""};
-}
-
-/// Cheapest of one cut per dimension, given `thickness(d)` (0: none) and `cost(d, thickness,
-/// bytes)`.
+// Cheapest of one cut per dimension, given `thickness(d)` (0: none) and `cost(d, thickness,
+// bytes)`.
 template <class Thickness, class Cost>
 Cut cheapest(const Problem& problem, const Coords& box, const Thickness& thickness,
              const Cost& cost) {
@@ -95,7 +91,7 @@ Attempt kd_tree(const Problem& problem) {
             problem, box, [&](int d) { return box[d] / 2; },
             [&](int d, int, double bytes) { return bytes - tie(box, d); });
     };
-    return cut_in_two(problem, choose, [](const Coords&, int) { return Share{}; });
+    return {CutInTwo(problem, 1, choose).order(problem.grid.extent)};
 }
 
 // Bisects the ranks at a boundary of the outermost possible level, and the box at the nearest
@@ -123,9 +119,8 @@ Attempt recursive_bisection(const Problem& problem) {
         };
         return cheapest(problem, box, thickness, cost);
     };
-    return cut_in_two(problem, choose, [&](const Coords&, int first) {
-        return Share{0, machine.uniform() ? first % machine.shape(0).ranks : first, 0};
-    });
+    const int period = machine.uniform() ? machine.shape(0).ranks : machine.size();
+    return {CutInTwo(problem, period, choose).order(problem.grid.extent)};
 }
 
 }  // namespace parhelion::placement

@@ -26,7 +26,7 @@ public:
             return {{},
                     "few planes cut the grid into whole units, and looking for the best ones would "
                     "take too long"};
-        return {order(problem_.grid.extent, 0), ""};
+        return {order(problem_.grid.extent, 0)};
     }
 
 private:
@@ -47,10 +47,8 @@ private:
         if (!choice.order.empty()) return choice.order;
         if (choice.cut.dimension < 0) return choice.order = plain_path(problem_, box);
         const auto [left, right] = halves(box, choice.cut);
-        const Order &before = order(left, first), &after = order(right, first + volume(left));
-        return choice.order = slab_after_slab(
-                   box, choice.cut.dimension,
-                   {{left[choice.cut.dimension], before}, {right[choice.cut.dimension], after}});
+        return choice.order =
+                   joined(box, choice.cut, order(left, first), order(right, first + volume(left)));
     }
 
     const Choice& solve(const Coords& box, int first) {
@@ -103,7 +101,7 @@ private:
     }
 
     void try_cut(const Coords& box, int first, const Share& share, const Cut& cut, Choice& best) {
-        cut_work_ += static_cast<std::int64_t>(problem_.stencil.offsets.size());
+        cut_work_ += std::ssize(problem_.stencil.offsets);
         Choice now{{}, cut, {}};
         now.costs[problem_.kind(share).level + 1] = problem_.cut(box, cut.dimension, cut.thickness);
         const auto worse = [&] {
@@ -122,7 +120,7 @@ private:
     }
 
     std::int64_t strip_cost(const Coords& box) const {
-        return 16ll * volume(box) * static_cast<std::int64_t>(problem_.stencil.offsets.size());
+        return 16ll * volume(box) * std::ssize(problem_.stencil.offsets);
     }
     bool affordable(const Coords& box) const {
         return strip_work_ + strip_cost(box) <= strip_budget;

@@ -33,6 +33,8 @@ struct Cut {
     int dimension = -1, thickness = 0;
 };
 std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut);
+/// The order of a box that is cut, from those of its halves.
+Order joined(const Coords& box, const Cut& cut, const Order& left, const Order& right);
 
 /// An order and its costs inside its box.
 struct Arrangement {
@@ -46,7 +48,7 @@ Arrangement best_strips(const Problem& problem, const Coords& box, const Share& 
 /// A method's result: an order, or the reason why there is none.
 struct Attempt {
     Order order;
-    std::string reason;
+    std::string reason = {};
 };
 
 Attempt kd_tree(const Problem& problem);

@@ -124,8 +124,7 @@ Arrangement best_strips(const Problem& problem, const Coords& box, const Share& 
 }
 
 Attempt stencil_strips(const Problem& problem) {
-    return {best_strips(problem, problem.grid.extent, problem.share(0, problem.grid.size())).order,
-            ""};
+    return {best_strips(problem, problem.grid.extent, problem.share(0, problem.grid.size())).order};
 }
 
 }  // namespace parhelion::placement
