@@ -270,9 +270,7 @@ void bind_pattern(nb::module_& module) {
              nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))
         .def("describe", &describe)
         .def("neighbor_ranks", &neighbor_ranks)
-        .def("cells_sent", &cells_sent)
-        .def("check_local", &check_local)
-        .def("verify", &verify, Unlocked());
+        .def("cells_sent", &cells_sent);
     module.def("cube_seams", &cube, "first_axis"_a);
     module.def("build_pattern", nb::overload_cast<Grid>(&build_pattern), "domain"_a, Unlocked());
     module.def(

@@ -10,7 +10,7 @@ struct AxisMap {
     Coordinates shift{};
     DimensionSet mirrored = 0;
 
-    bool mirrors(int d) const { return (mirrored >> d & 1) != 0; }
+    bool mirrors(int d) const { return has(mirrored, d); }
 
     Box of(const Box& box) const {
         Box there;

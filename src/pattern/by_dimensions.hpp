@@ -8,6 +8,9 @@
 
 namespace parhelion {
 
+/// Bounding box of each block's cells and received ghosts.
+std::vector<Box> reaches_of(const Pattern& pattern);
+
 /// The dimensions in which a piece lies outside its reader's owned cells.
 DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions);
 

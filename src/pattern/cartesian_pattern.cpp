@@ -43,19 +43,6 @@ struct PatternAxis : Axis {
     bool has(global_index x) const { return x >= starts.front() && x < starts.back(); }
 };
 
-// Extends the last segment if `next` continues it.
-void append(std::vector<Segment>& segments, const Segment& next) {
-    if (!segments.empty()) {
-        Segment& last = segments.back();
-        if (last.hi == next.lo && last.owner == next.owner && last.shift == next.shift &&
-            last.ghost == next.ghost && last.beyond == next.beyond) {
-            last.hi = next.hi;
-            return;
-        }
-    }
-    segments.push_back(next);
-}
-
 void append_images(const PatternAxis& axis, global_index lo, global_index hi, bool own, bool beyond,
                    std::vector<Segment>& segments) {
     while (lo < hi) {
@@ -66,8 +53,8 @@ void append_images(const PatternAxis& axis, global_index lo, global_index hi, bo
         }
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), at);
         const global_index end = std::min(hi, lo + *next - at);
-        append(segments,
-               {lo, end, at - lo, static_cast<int>(next - axis.starts.begin()) - 1, !own, beyond});
+        segments.push_back(
+            {lo, end, at - lo, static_cast<int>(next - axis.starts.begin()) - 1, !own, beyond});
         lo = end;
     }
 }
@@ -106,10 +93,9 @@ struct AxisView {
             const bool mine = b >= first && b < first + blocks;
             if (!mine && !near(axis, b, blocks)) continue;
             const auto segments = segments_of(axis, b);
-            const int own = static_cast<int>(
-                std::find_if(segments.begin(), segments.end(),
-                             [](const Segment& segment) { return !segment.ghost; }) -
-                segments.begin());
+            const int own = std::ranges::find_if(
+                                segments, [](const Segment& segment) { return !segment.ghost; }) -
+                            segments.begin();
             for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
                 if (mine) reads[b - first].push_back({b, n, own, segments[n]});
                 const int owner = segments[n].owner;
@@ -267,8 +253,7 @@ Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends) {
     pattern.stages.push_back(builder.stage());
     if (domain.algorithm() == Algorithm::standard) return pattern;
     std::vector<DimensionSet> each;
-    for (int d = 0; d < domain.dimensions(); ++d)
-        each.push_back(static_cast<DimensionSet>(1u << d));
+    for (int d = 0; d < domain.dimensions(); ++d) each.push_back(1u << d);
     return by_dimensions(pattern, each);
 }
 

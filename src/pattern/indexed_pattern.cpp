@@ -3,7 +3,6 @@
 #include <map>
 
 #include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/pattern/pattern.hpp"
@@ -33,8 +32,7 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
         }
         previous = position;
     }
-    for (auto& [rank, each] : links)
-        each.receive_unique = static_cast<local_index>(each.receive.cells.size());
+    for (auto& [rank, each] : links) each.receive_unique = each.receive.cells.size();
     for (auto& [rank, cells] : repeated)
         links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(),
                                          cells.end());
@@ -55,12 +53,12 @@ Message request(const IndexedDomain& domain, const Link& link) {
 void answer(const IndexedDomain& domain, const Message& message, Link& link) {
     const auto words = message.values<global_index>();
     link.rank = message.rank;
-    link.send_unique = static_cast<local_index>(words.at(0));
+    link.send_unique = words.at(0);
     link.send.cells.reserve(words.size() - 1);
     for (local_index k = 0; k < link.send_unique; ++k)
         link.send.cells.push_back(domain.owned_of(words[k + 1]));
     for (std::size_t k = 1 + static_cast<std::size_t>(link.send_unique); k < words.size(); ++k) {
-        link.send_duplicate_of.push_back(static_cast<local_index>(words[k]));
+        link.send_duplicate_of.push_back(words[k]);
         link.send.cells.push_back(link.send.cells[words[k]]);
     }
 }

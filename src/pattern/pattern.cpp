@@ -36,7 +36,7 @@ void describe_side(std::ostream& out, const char* what, const Selection& side, l
     out << "      " << what << ": ";
     if (dimensions == 0) {
         out << unique << " cells";
-        if (const auto repeated = static_cast<local_index>(side.cells.size()) - unique)
+        if (const auto repeated = side.cells.size() - unique)
             out << " (+ " << repeated << " repeated)";
     }
     const char* separator = "";

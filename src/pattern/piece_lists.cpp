@@ -8,7 +8,7 @@ namespace {
 // Distinct pieces first; counts them, and lists what each duplicate repeats.
 std::vector<BoxPiece> in_order(std::vector<KeyedPiece>& keyed, local_index& unique,
                                std::vector<local_index>& duplicate_of) {
-    std::sort(keyed.begin(), keyed.end(), [](const KeyedPiece& a, const KeyedPiece& b) {
+    std::ranges::sort(keyed, [](const KeyedPiece& a, const KeyedPiece& b) {
         return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
     });
     std::map<PieceKey, local_index> place;

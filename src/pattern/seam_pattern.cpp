@@ -41,16 +41,16 @@ public:
             axes_.push_back(std::move(axis));
         }
         tiles_ = tile_axis_ < 0 ? 1 : static_cast<int>(axes_[tile_axis_].extent);
-        crossings_.resize(static_cast<std::size_t>(2 * tiles_ * max_dimensions));
+        crossings_.resize(2 * tiles_ * max_dimensions);
         for (const Seam& seam : domain.seams()) {
             Crossing there{seam.to, {0, 1, 2, 3}, 0, seam.pivot}, back = there;
             back.to = seam.from;
             for (int d = 0; d < dimensions_; ++d) {
                 there.axes[d] = seam.axes[d];
                 back.axes[seam.axes[d]] = d;
-                if ((seam.backward >> d & 1) == 0) continue;
-                there.backward |= static_cast<DimensionSet>(1u << d);
-                back.backward |= static_cast<DimensionSet>(1u << seam.axes[d]);
+                if (!has(seam.backward, d)) continue;
+                there.backward |= 1u << d;
+                back.backward |= 1u << seam.axes[d];
             }
             crossings_[number(seam.from)] = there;
             crossings_[number(seam.to)] = back;
@@ -90,7 +90,7 @@ public:
                 if (crossing->to.tile >= 0) next.at[e] = 2 * crossing->to.tile + 1;
                 continue;
             }
-            const bool backward = (crossing->backward >> e & 1) != 0;
+            const bool backward = has(crossing->backward, e);
             next.at[crossing->axes[e]] =
                 backward ? mirrored(from.at[e], axes_[e], crossing->pivot) : from.at[e];
         }
@@ -103,8 +103,8 @@ public:
         for (int r = 0; r < dimensions_; ++r) {  // relative to the block where the walk began
             const int e = from.turn.axes[r];
             next.turn.axes[r] = static_cast<std::uint8_t>(crossing->axes[e]);
-            if (e == d ? side == crossing->to.side : (crossing->backward >> e & 1) != 0)
-                next.turn.mirrored ^= static_cast<DimensionSet>(1u << r);
+            if (e == d ? side == crossing->to.side : has(crossing->backward, e))
+                next.turn.mirrored ^= 1u << r;
         }
         return next;
     }
@@ -140,8 +140,8 @@ private:
     static constexpr int most_crossings = 16;
 
     std::size_t number(const TileSide& side) const {
-        return static_cast<std::size_t>((std::max(side.tile, 0) * max_dimensions + side.axis) * 2 +
-                                        (side.side == Side::upper));
+        return (std::max(side.tile, 0) * max_dimensions + side.axis) * 2 +
+               (side.side == Side::upper);
     }
     const std::optional<Crossing>& at(int tile, int d, Side side) const {
         return crossings_[number({d, side, tile})];
@@ -159,7 +159,7 @@ private:
     bool leads_on(const Coordinates& from, int d, Side side) const {
         const auto& crossing = at(tile_of(from), d, side);
         for (int e = 0; crossing && crossing->pivot == Pivot::center && e < dimensions_; ++e)
-            if ((crossing->backward >> e & 1) != 0 && outside(from, e) != 0) return false;
+            if (has(crossing->backward, e) && outside(from, e) != 0) return false;
         return crossing.has_value();
     }
 
@@ -211,8 +211,7 @@ private:
             if (side != 0 && !is_near(name.at, d, side < 0 ? Side::lower : Side::upper, reach))
                 return false;
         }
-        return std::none_of(names.begin(), names.end(),
-                            [&](const Image& each) { return each.at == name.at; });
+        return std::ranges::none_of(names, [&](const Image& each) { return each.at == name.at; });
     }
 
     const CartesianDomain& domain_;
@@ -353,7 +352,7 @@ private:
             box.lo[d] = box.hi[d] = 0;
             return std::pair(box.lo, box.hi);
         };
-        std::sort(all.begin(), all.end(), [&](const FoundBox& a, const FoundBox& b) {
+        std::ranges::sort(all, [&](const FoundBox& a, const FoundBox& b) {
             return std::tuple(beside(a), a.cells.lo[d]) < std::tuple(beside(b), b.cells.lo[d]);
         });
         std::vector<FoundBox> merged;
@@ -464,7 +463,7 @@ private:
         return (image.at[image.turn.axes[d]] - 1 + domain_.axis(d).stagger) >> 1;
     }
     static void place(Found& found, const Coordinates& at, int d, int block, global_index x) {
-        found.shift[d] = (found.turn.mirrored >> d & 1) != 0 ? x + at[d] : x - at[d];
+        found.shift[d] = has(found.turn.mirrored, d) ? x + at[d] : x - at[d];
         found.owner[found.turn.axes[d]] = block;
     }
     bool is_wet(const Found& found) const { return domain_.place_of(found.owner).rank >= 0; }
@@ -473,7 +472,7 @@ private:
     bool seek_wet(const Image& name, const Coordinates& at, int there, Found& found) const {
         if (there == domain_.dimensions()) return is_wet(found);
         const auto& axes = name.turn.axes;
-        const int d = static_cast<int>(std::ranges::find(axes, there) - axes.begin());
+        const int d = std::ranges::find(axes, there) - axes.begin();
         const Axis& axis = walk_.axis(there);
         const global_index x = point_at(name, d);
         const int block = block_at(axis, x, d);

@@ -6,7 +6,6 @@
 
 #include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 
@@ -84,7 +83,7 @@ std::vector<Shared> find_shared(const IndexedDomain& domain, const Pattern& patt
         if (!link.receive.cells.empty()) owners.push_back(link.rank), read.push_back(&link);
     const auto told = neighbor_exchange(domain.communicator(), news(pattern, holders), owners);
     for (std::size_t i = 0; i < told.size(); ++i) add_news(domain, *read[i], told[i], shared);
-    std::sort(shared.begin(), shared.end(), [](const Shared& a, const Shared& b) {
+    std::ranges::sort(shared, [](const Shared& a, const Shared& b) {
         return std::pair(a.rank, a.id) < std::pair(b.rank, b.id);
     });
     return shared;

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <string>
 
-#include "parhelion/core/error.hpp"
 #include "plan/device/driver.hpp"
 
 namespace parhelion {
 namespace {
-
-byte_count cells_of(const Pattern& pattern, std::size_t b) {
-    if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
-    return pattern.blocks[b].cells();
-}
 
 // Byte offsets of the outermost cells from the first owned one, for strides of any sign.
 struct Reach {
@@ -25,9 +19,9 @@ struct Reach {
 
 }  // namespace
 
-ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
+ArrayBlock array_block(const Plan& plan, int f, int b) {
     const Field& field = plan.fields[f];
-    const Pattern& pattern = plan.pattern_of(static_cast<int>(f));
+    const Pattern& pattern = plan.pattern_of(f);
     const BlockView& view = field.blocks[b];
     if (cells_of(pattern, b) == 0 || view.first == nullptr) return {};
     Reach reach;
@@ -44,7 +38,7 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
     return {view.first, view.first + reach.low, view.first + reach.high + field.element.size};
 }
 
-ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b) {
+ArrayBlock written_block(const Plan& plan, int f, int b) {
     return plan.fields[f].indexed && b == 0 ? ArrayBlock{} : array_block(plan, f, b);
 }
 

@@ -17,12 +17,25 @@ struct ArrayBlock {
     }
 };
 
+/// Owned cells of a block; of an indexed pattern: owned cells, or ghosts.
+inline byte_count cells_of(const Pattern& pattern, int b) {
+    if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
+    return pattern.blocks[b].cells();
+}
+
 /// Byte range of block `b` of field `f`, ghosts included; empty if the rank has no cells in it.
-ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
+ArrayBlock array_block(const Plan& plan, int f, int b);
 
 /// Like array_block, but empty if forward exchanges never write the block: owned cells of an index
 /// map.
-ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b);
+ArrayBlock written_block(const Plan& plan, int f, int b);
+
+/// Calls use(f, b) for each block of each field, in the order of Plan::bases.
+template <class Use>
+void for_blocks(const Plan& plan, Use&& use) {
+    for (int f = 0; f < plan.field_count(); ++f)
+        for (int b = 0; b < static_cast<int>(plan.fields[f].blocks.size()); ++b) use(f, b);
+}
 
 /// "on device 0", "in the host's memory". Local.
 std::string place_text(const std::byte* array);

@@ -1,4 +1,5 @@
 #include "parhelion/plan/array_like.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {
@@ -15,18 +16,18 @@ ArrayShape without_single(ArrayShape array, std::size_t rank) {
 
 void require_rank(const ArrayShape& array, std::size_t dimensions) {
     if (array.rank == dimensions || array.rank == dimensions + 1) return;
-    throw Error("an array of " + std::to_string(array.rank) +
-                " dimensions was passed for a domain of " + std::to_string(dimensions) +
-                ": pass as many, or "
-                "one more, the last, for components");
+    throw Error(concat("an array of ", array.rank, " dimensions was passed for a domain of ",
+                       dimensions,
+                       ": pass as many, or "
+                       "one more, the last, for components"));
 }
 
 int components_of(const ArrayShape& array, std::size_t dimensions) {
     const global_index components = array.rank > dimensions ? array.extents[dimensions] : 1;
     if (components < 1 || components > (1 << 30))
-        throw Error("an array has " + std::to_string(components) +
-                    " components along its last dimension: pass at least 1");
-    return static_cast<int>(components);
+        throw Error(concat("an array has ", components,
+                           " components along its last dimension: pass at least 1"));
+    return components;
 }
 
 }  // namespace
@@ -39,9 +40,8 @@ Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arr
                   ArrayLayout layout) {
     const auto dimensions = static_cast<std::size_t>(domain.dimensions());
     if (domain.blocks().size() != arrays.size())
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
-                    std::to_string(arrays.size()) +
-                    " arrays were passed: pass one array per block (view_blocks)");
+        throw Error(concat("the rank has ", domain.blocks().size(), " blocks and ", arrays.size(),
+                           " arrays were passed: pass one array per block (view_blocks)"));
     const std::vector<std::byte*> nowhere(arrays.size());
     Field field;
     for (std::size_t b = 0; b < arrays.size(); ++b) {
@@ -62,12 +62,10 @@ Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arr
         for (std::size_t d = 0; d < dimensions; ++d) {
             const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
             if (array.extents[d] != needed[d])
-                throw Error("the array has " + std::to_string(array.extents[d]) +
-                            " values in dimension " + std::to_string(d) + " and " +
-                            std::to_string(needed[d] - lower - upper) +
-                            " of its own with halos of " + std::to_string(lower) + " and " +
-                            std::to_string(upper) + " take " + std::to_string(needed[d]) +
-                            ": make them equal, or tell the array's halo");
+                throw Error(concat("the array has ", array.extents[d], " values in dimension ", d,
+                                   " and ", needed[d] - lower - upper, " of its own with halos of ",
+                                   lower, " and ", upper, " take ", needed[d],
+                                   ": make them equal, or tell the array's halo"));
             block.strides[d] = array.strides[d];
             if (block.first != nullptr)
                 block.first +=
@@ -85,10 +83,9 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& given) {
     const ArrayShape array = given.extents[0] == domain.size() ? given : without_single(given, 1);
     require_rank(array, 1);
     if (array.extents[0] != domain.size())
-        throw Error("the array has " + std::to_string(array.extents[0]) +
-                    " cells along its first dimension and the domain " +
-                    std::to_string(domain.owned()) + " owned ones and " +
-                    std::to_string(domain.ghosts()) + " ghosts: make them equal");
+        throw Error(concat("the array has ", array.extents[0],
+                           " cells along its first dimension and the domain ", domain.owned(),
+                           " owned ones and ", domain.ghosts(), " ghosts: make them equal"));
     Field field{array.element, components_of(array, 1), 0, 0, true, {}};
     const byte_count stride = array.strides[0],
                      component = array.rank > 1 ? array.strides[1] : byte_count{array.element.size};

@@ -4,7 +4,7 @@
 #include <bit>
 #include <string>
 
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 #include "plan/array_block.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/overlap.hpp"
@@ -33,14 +33,13 @@ bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
 
 BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
     known_.fill(plan.bases);
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) add_shape(f, b);
+    for_blocks(plan, [this](int f, int b) { add_shape(f, b); });
 }
 
 // Ignores arrays without cells, and strides of dimensions with a single cell.
-void BoundArrays::add_shape(std::size_t f, std::size_t b) {
+void BoundArrays::add_shape(int f, int b) {
     const Field& field = plan_.fields[f];
-    const Pattern& pattern = plan_.pattern_of(static_cast<int>(f));
+    const Pattern& pattern = plan_.pattern_of(f);
     const ArrayBlock block = array_block(plan_, f, b);
     Shape& shape = shapes_.emplace_back();
     shape.low = block.begin - block.first;
@@ -49,7 +48,7 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
     shape.components_mask = mask(field.components > 1);
     if (pattern.indexed()) {
-        shape.stride_masks[0] = mask((b == 0 ? pattern.owned : pattern.ghosts) > 1);
+        shape.stride_masks[0] = mask(cells_of(pattern, b) > 1);
     } else {
         for (int d = 0; d < pattern.dimensions; ++d)
             shape.stride_masks[d] =
@@ -58,7 +57,7 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
 }
 
 // Every call runs it: branch-free. May reject an equal layout; require_layout decides.
-bool BoundArrays::is_like(std::size_t f, const Field& given) const {
+bool BoundArrays::is_like(int f, const Field& given) const {
     const Field& made = plan_.fields[f];
     const std::size_t count = made.blocks.size();
     if (given.blocks.size() != count) return false;
@@ -91,11 +90,11 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
 }
 
 // Throws Error that names the difference.
-void BoundArrays::require_layout(std::size_t f, const Field& given) const {
+void BoundArrays::require_layout(int f, const Field& given) const {
     const Field& made = plan_.fields[f];
     Field as_made = made;  // a subset's halo may be narrower
     as_made.halo = plan_.depths[f];
-    const auto array = [f] { return "array " + std::to_string(f); };
+    const auto array = [f] { return concat("array ", f); };
     if (given.indexed != made.indexed)
         refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
                made.indexed ? "those of an index map" : "those of a grid");
@@ -108,7 +107,7 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     if (given.space != made.space && !unknown)
         refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
                std::string(to_string(made.space)) + " memory");
-    if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
+    if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
     if (given.stagger != made.stagger)
         refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
@@ -125,16 +124,17 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     if (given.blocks.size() != made.blocks.size())
         refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks",
                text(static_cast<byte_count>(made.blocks.size())));
-    for (std::size_t b = 0; b < made.blocks.size(); ++b) require_block(f, b, given);
+    for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
 }
 
-void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given) const {
+void BoundArrays::require_block(int f, int b, const Field& given) const {
     const Field& made = plan_.fields[f];
-    const Shape& shape = shapes_[index(f, b)];
+    const Shape& shape = shapes_[plan_.base_of(f, b)];
     const BlockView &one = given.blocks[b], &other = made.blocks[b];
     const auto array = [&] {
-        return "array " + std::to_string(f) +
-               (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : "");
+        return concat(
+            "array ", f,
+            (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""));
     };
     if (shape.has_cells() && one.first == nullptr)
         throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
@@ -173,13 +173,12 @@ bool BoundArrays::may_overlap() const {
 
 void BoundArrays::want(const ArrayList& fields) {
     if (fields.size() != plan_.fields.size())
-        throw Error(std::to_string(fields.size()) +
-                    " arrays were passed and the exchange was made for " +
-                    std::to_string(plan_.fields.size()) + ": pass one for each, in that order");
-    for (std::size_t f = 0; f < fields.size(); ++f) {
+        throw Error(concat(fields.size(), " arrays were passed and the exchange was made for ",
+                           plan_.fields.size(), ": pass one for each, in that order"));
+    for (int f = 0; f < plan_.field_count(); ++f) {
         const Field& given = fields[f];
         if (!is_like(f, given)) require_layout(f, given);
-        std::size_t i = index(f, 0);
+        int i = plan_.first_base[f];
         for (const BlockView& block : given.blocks) {
             if (shapes_[i].has_cells()) wanted_[i] = block.first;
             ++i;
@@ -188,8 +187,7 @@ void BoundArrays::want(const ArrayList& fields) {
 }
 
 bool BoundArrays::is_known() const {
-    return std::any_of(known_.begin(), known_.end(),
-                       [this](const auto& each) { return each == wanted_; });
+    return std::ranges::any_of(known_, [this](const auto& each) { return each == wanted_; });
 }
 
 void BoundArrays::require_disjoint() {
@@ -200,14 +198,14 @@ void BoundArrays::require_disjoint() {
 
 void BoundArrays::want_places(const ArrayList& places) {
     if (places.size() != wanted_.size())
-        throw Error(std::to_string(places.size()) + " addresses were passed and the exchange has " +
-                    std::to_string(wanted_.size()) + " arrays: pass the first cell of each");
+        throw Error(concat(places.size(), " addresses were passed and the exchange has ",
+                           wanted_.size(), " arrays: pass the first cell of each"));
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (!shapes_[i].has_cells()) continue;
         wanted_[i] = places.places()[i];
         if (wanted_[i] == nullptr)
-            throw Error("address " + std::to_string(i) +
-                        " is a null pointer: pass the array that the exchange is to fill");
+            throw Error(concat("address ", i,
+                               " is a null pointer: pass the array that the exchange is to fill"));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "plan/compile.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "parhelion/plan/executor.hpp"
 #include "pattern/axis_map.hpp"
@@ -50,13 +51,15 @@ void add_cells(Program& program, const Field& field, const CellsLayout& from, co
     });
 }
 
+// Reverse messages combine in order.
+bool combines(End end, Into into) { return end == End::owned && into == Into::field; }
+
 }  // namespace
 
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
-                       End end, Into into, byte_count begin, bool keep_order,
-                       const local_index* places) {
+                       End end, Into into, byte_count begin, const local_index* places) {
     const Field& field = plan.fields[at.f];
-    const bool ghosts = end == End::ghosts;
+    const bool ghosts = end == End::ghosts, keep_order = combines(end, into);
     CellsLayout mine = cells_in_field(plan, at.f, *at.side, ghosts);
     mine.list += entries.first;
     const byte_count count = entries.end - entries.first;
@@ -73,70 +76,35 @@ struct Origin {
     byte_count offset;
 };
 
-// Copies the ops of one field to similar fields: same lists, other origins.
-class Again {
-    struct Mark {
-        std::size_t strided = 0, indexed = 0, runs = 0;
-    };
-    struct Entry {
-        std::size_t number;
-        Origin src, dst;
-        Mark first, end;
-    };
-
+// Programs by field. Similar fields have the same ops, which share lists, with other origins.
+class ByField {
 public:
-    explicit Again(Program& program) : program_(program) {}
-
-    // Copies the ops of field `number`; false if they were not recorded.
-    bool add(std::size_t number, Origin src, Origin dst) {
-        const auto found = std::find_if(all_.begin(), all_.end(),
-                                        [&](const Entry& each) { return each.number == number; });
-        if (found == all_.end()) return false;
-        const auto repeat = [&](auto& ops, std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i)
-                ops.push_back(moved(ops[i], *found, src, dst));
+    // Appends the ops of field `number` to `all`; `compile` adds them to a program the first time.
+    template <class Compile>
+    void add(Program& all, int number, Origin src, Origin dst, Compile&& compile) {
+        const auto [found, is_new] = known_.try_emplace(number, Known{{}, src, dst});
+        Known& known = found->second;
+        if (is_new) compile(known.program);
+        const auto append = [&](auto& to, const auto& ops) {
+            for (auto op : ops) {
+                op.src_base += src.base - known.src.base;
+                op.dst_base += dst.base - known.dst.base;
+                op.src += src.offset - known.src.offset;
+                op.dst += dst.offset - known.dst.offset;
+                to.push_back(std::move(op));
+            }
         };
-        const Entry entry = *found;
-        repeat(program_.strided, entry.first.strided, entry.end.strided);
-        repeat(program_.indexed, entry.first.indexed, entry.end.indexed);
-        repeat(program_.runs, entry.first.runs, entry.end.runs);
-        return true;
+        append(all.strided, known.program.strided);
+        append(all.indexed, known.program.indexed);
+        append(all.runs, known.program.runs);
     }
-
-    // Records the ops that are added during its lifetime as those of field `number`.
-    class Recording {
-    public:
-        Recording(Again& again, std::size_t number, Origin src, Origin dst)
-            : again_(again), entry_{number, src, dst, again.here(), {}} {
-            again_.all_.reserve(again_.all_.size() + 1);  // the destructor must not throw
-        }
-        ~Recording() {
-            entry_.end = again_.here();
-            again_.all_.push_back(entry_);
-        }
-        Recording(const Recording&) = delete;
-        Recording& operator=(const Recording&) = delete;
-
-    private:
-        Again& again_;
-        Entry entry_;
-    };
 
 private:
-    Mark here() const {
-        return {program_.strided.size(), program_.indexed.size(), program_.runs.size()};
-    }
-    template <class Op>
-    static Op moved(Op op, const Entry& from, Origin src, Origin dst) {
-        op.src_base += src.base - from.src.base;
-        op.dst_base += dst.base - from.dst.base;
-        op.src += src.offset - from.src.offset;
-        op.dst += dst.offset - from.dst.offset;
-        return op;
-    }
-
-    Program& program_;
-    std::vector<Entry> all_;
+    struct Known {
+        Program program;
+        Origin src, dst;
+    };
+    std::map<int, Known> known_;
 };
 
 void add_boxes(Program& program, const Plan& plan, const MessageField& at,
@@ -156,31 +124,28 @@ void add_boxes(Program& program, const Plan& plan, const MessageField& at,
 }
 
 // Program between the cells of one end and the message.
-Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bool keep_order,
-                    const std::vector<std::vector<int>>* orders) {
+Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
+                    const std::vector<std::vector<int>>* orders = nullptr) {
     Program program;
-    if (keep_order) program.dependence = Dependence::destination;
-    Again again(program);
+    if (combines(layout.end, into)) program.dependence = Dependence::destination;
+    ByField by_field;
     for (const MessageField& at : layout.fields) {
-        const auto f = static_cast<std::size_t>(at.f);
-        const Pattern& pattern = plan.pattern_of(at.f);
-        const auto first = static_cast<std::size_t>(plan.like[f]);
+        const int f = at.f, first = plan.like[f];
+        const Pattern& pattern = plan.pattern_of(f);
         const Origin field{plan.first_base[f], 0}, message{0, at.begin};
         const bool same_order =
             orders == nullptr || pattern.indexed() || (*orders)[f] == (*orders)[first];
-        if (same_order && again.add(first, into == Into::message ? field : message,
-                                    into == Into::message ? message : field))
-            continue;
-        const Again::Recording recording(again, same_order ? first : f,
-                                         into == Into::message ? field : message,
-                                         into == Into::message ? message : field);
-        if (pattern.indexed())
-            add_side_of_cells(program, plan, at, {0, at.entries}, layout.end, into, at.begin,
-                              keep_order);
-        else
-            add_boxes(program, plan, at,
-                      orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions),
-                      layout.end, into);
+        by_field.add(
+            program, same_order ? first : f, into == Into::message ? field : message,
+            into == Into::message ? message : field, [&](Program& own) {
+                if (pattern.indexed())
+                    add_side_of_cells(own, plan, at, {0, at.entries}, layout.end, into, at.begin);
+                else
+                    add_boxes(
+                        own, plan, at,
+                        orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions),
+                        layout.end, into);
+            });
     }
     return program;
 }
@@ -212,7 +177,7 @@ void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
 
 void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
     const Field& field = plan.fields[f];
-    std::size_t entry = static_cast<std::size_t>(link.receive_unique);
+    std::size_t entry = link.receive_unique;
     for (local_index first : link.receive_duplicate_of) {
         const BoxPiece& piece = link.receive.boxes[entry++];
         const BoxPiece& source = link.receive.boxes[first];
@@ -227,15 +192,14 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
 // Copies ghosts to their duplicates within the same field.
 Program compile_repeat(const Plan& plan, const Links& links) {
     Program program;
-    Again again(program);
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
-        const auto first = static_cast<std::size_t>(plan.like[f]);
+    ByField by_field;
+    for (int f = 0; f < plan.field_count(); ++f) {
         const Origin field{plan.first_base[f], 0};
-        if (again.add(first, field, field)) continue;
-        const Again::Recording recording(again, first, field, field);
         const Link& link = plan.link_of(links, f);
-        plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link)
-                                     : repeat_boxes(program, plan, f, link);
+        by_field.add(program, plan.like[f], field, field, [&](Program& own) {
+            plan.pattern_of(f).indexed() ? repeat_cells(own, plan, f, link)
+                                         : repeat_boxes(own, plan, f, link);
+        });
     }
     return program;
 }
@@ -246,18 +210,10 @@ Links without(Links links, const std::vector<bool>& wrapped) {
     return links;
 }
 
-struct DirectEnd {
-    const Plan& plan;
-    const Links& links;
-    End end;
-    const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
-    const Field& field(int f) const { return plan.fields[f]; }
-};
-
-void direct_boxes(Program& program, int f, const DirectEnd& from, const DirectEnd& to,
+void direct_boxes(Program& program, int f, const LinksEnd& from, const LinksEnd& to,
                   byte_count entries) {
     const int dimensions = from.plan.pattern_of(f).dimensions;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
+    for (byte_count k = 0; k < entries; ++k) {
         const BoxPiece &source = from.side(f).boxes[k], &target = to.side(f).boxes[k];
         program.add(copy_between(
             box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
@@ -266,39 +222,33 @@ void direct_boxes(Program& program, int f, const DirectEnd& from, const DirectEn
     }
 }
 
-Program compile_direct(const DirectEnd& from, const DirectEnd& to, Direction direction) {
+}  // namespace
+
+Program compile_direct(const LinksEnd& from, const LinksEnd& to) {
     Program program;
     const bool from_ghosts = from.end == End::ghosts;
     if (from_ghosts) program.dependence = Dependence::destination;
-    Again again(program);
-    for (int f = 0; f < static_cast<int>(from.plan.fields.size()); ++f) {
-        const auto i = static_cast<std::size_t>(f),
-                   first = static_cast<std::size_t>(from.plan.like[i]);
-        const Origin here{from.plan.first_base[i], 0}, there{to.plan.first_base[i], 0};
-        const bool alike = to.plan.like[i] == from.plan.like[i];
-        if (alike && again.add(first, here, there)) continue;
-        const Again::Recording recording(again, alike ? first : i, here, there);
+    ByField by_field;
+    for (int f = 0; f < from.plan.field_count(); ++f) {
+        const int first = from.plan.like[f];
+        const Origin here{from.plan.first_base[f], 0}, there{to.plan.first_base[f], 0};
         const byte_count entries =
-            entries_of(from.plan.link_of(from.links, f), from.end, direction);
-        if (from.plan.pattern_of(f).indexed())
-            add_cells(program, from.field(f),
-                      cells_in_field(from.plan, f, from.side(f), from_ghosts),
-                      cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
-        else direct_boxes(program, f, from, to, entries);
+            entries_of(from.plan.link_of(from.links, f), from.end,
+                       from_ghosts ? Direction::reverse : Direction::forward);
+        by_field.add(program, to.plan.like[f] == first ? first : f, here, there, [&](Program& own) {
+            if (from.plan.pattern_of(f).indexed())
+                add_cells(
+                    own, from.field(f), cells_in_field(from.plan, f, from.side(f), from_ghosts),
+                    cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
+            else direct_boxes(own, f, from, to, entries);
+        });
     }
     return program;
 }
 
-}  // namespace
-
-MessageSizes message_sizes(const Plan& plan, const Links& links, End end) {
-    return {message_layout(plan, links, end, Direction::forward).bytes(),
-            message_layout(plan, links, end, Direction::reverse).bytes()};
-}
-
 byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
     return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::forward),
-                       Into::field, false, nullptr)
+                       Into::field)
         .mean_piece();
 }
 
@@ -307,12 +257,10 @@ namespace {
 // Groups in `wrapped` fill their periodic copies by add_wrap.
 void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wrapped) {
     const auto compile = [&](Direction direction, End source, End destination) {
-        const bool keep_order = direction == Direction::reverse;
         const auto sent = message_layout(plan, link.links, source, direction);
         const auto received = message_layout(plan, link.links, destination, direction);
-        return Way{sent.bytes(), received.bytes(),
-                   compile_end(plan, sent, Into::message, false, nullptr),
-                   compile_end(plan, received, Into::field, keep_order, &link.orders)};
+        return Way{sent.bytes(), received.bytes(), compile_end(plan, sent, Into::message),
+                   compile_end(plan, received, Into::field, &link.orders)};
     };
     link.forward = compile(Direction::forward, End::owned, End::ghosts);
     link.reverse = compile(Direction::reverse, End::ghosts, End::owned);
@@ -322,18 +270,16 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
 // Direct copies from this rank's cells into its own ghosts; reverse: back.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
     const Links unwrapped = without(self.links, wrapped);
-    self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts},
-                                  Direction::forward);
+    self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts});
     self.repeat = compile_repeat(plan, unwrapped);
-    self.reverse = compile_direct({plan, self.links, End::ghosts}, {plan, self.links, End::owned},
-                                  Direction::reverse);
+    self.reverse = compile_direct({plan, self.links, End::ghosts}, {plan, self.links, End::owned});
 }
 
 bool equal_blocks(const BlockView& a, const BlockView& b) {
     return a.strides == b.strides && a.component_stride == b.component_stride;
 }
 
-bool alike(const Plan& plan, std::size_t f, std::size_t g) {
+bool alike(const Plan& plan, int f, int g) {
     const Field &a = plan.fields[f], &b = plan.fields[g];
     if (f == g) return true;
     return plan.group_of[f] == plan.group_of[g] && a.element == b.element &&
@@ -346,16 +292,16 @@ bool alike(const Plan& plan, std::size_t f, std::size_t g) {
 }  // namespace
 
 void index_likes(Plan& plan) {
-    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        std::size_t first = 0;
+    for (int f = 0; f < plan.field_count(); ++f) {
+        int first = 0;
         while (!alike(plan, first, f)) ++first;
-        plan.like.push_back(static_cast<int>(first));
+        plan.like.push_back(first);
     }
 }
 
 void index_fields(Plan& plan) {
     for (const Field& field : plan.fields) {
-        plan.first_base.push_back(static_cast<int>(plan.bases.size()));
+        plan.first_base.push_back(plan.bases.size());
         for (const BlockView& block : field.blocks) plan.bases.push_back(block.first);
     }
     index_likes(plan);
@@ -381,27 +327,14 @@ void compile_stage(Plan& plan, std::size_t number) {
     StagePlan& stage = plan.stages[number];
     std::vector<bool> wrapped(plan.patterns.size());
     for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g)
-        wrapped[g] = add_wrap(stage, plan, static_cast<int>(g));
+        wrapped[g] = add_wrap(stage, plan, g);
     for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
     if (stage.self) compile_self(plan, *stage.self, wrapped);
     for_programs(stage, [&](Program& program) { plan.executor->compile(program); });
 }
 
-Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
-                       const Links& holder) {
-    return compile_direct({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts},
-                          Direction::forward);
-}
-
-Program compile_combining(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
-                          const Links& holder) {
-    return compile_direct({holder_plan, holder, End::ghosts}, {owner_plan, owner, End::owned},
-                          Direction::reverse);
-}
-
-Program compile_pack(const Plan& plan, const MessageLayout& layout,
-                     const std::vector<std::vector<int>>* orders) {
-    return compile_end(plan, layout, Into::message, false, orders);
+Program compile_pack(const Plan& plan, const MessageLayout& layout) {
+    return compile_end(plan, layout, Into::message);
 }
 
 byte_count ghost_bytes(const Plan& plan, const Links& links) {

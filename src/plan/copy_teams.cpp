@@ -3,6 +3,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
@@ -18,10 +19,10 @@ std::shared_ptr<CopyTeam> start_team(int size) {
                     if (!is_forked_child()) delete team;  // its threads are the parent's
                 }};
     } catch (const std::system_error& refusal) {
-        throw Error(
-            "cannot start " + std::to_string(size) + " threads for copying (" + refusal.what() +
-                "): ask for fewer (PARHELION_THREADS), or raise the limit of processes (ulimit -u)",
-            ErrorKind::system);
+        throw Error(concat("cannot start ", size, " threads for copying (", refusal.what(),
+                           "): ask for fewer (PARHELION_THREADS), or raise the limit of processes "
+                           "(ulimit -u)"),
+                    ErrorKind::system);
     }
 }
 
@@ -31,8 +32,7 @@ std::shared_ptr<CopyTeam> copy_team(int size) {
     static std::mutex mutex;
     static auto& teams = *new std::map<int, std::weak_ptr<CopyTeam>>;  // used during exit
     if (size < 1 || size > most_members)
-        throw Error("cannot copy by " + std::to_string(size) + " threads: use 1 to " +
-                    std::to_string(most_members));
+        throw Error(concat("cannot copy by ", size, " threads: use 1 to ", most_members));
     if (size == 1) return nullptr;
     const std::lock_guard lock(mutex);
     std::shared_ptr<CopyTeam> team = teams[size].lock();

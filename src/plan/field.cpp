@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "plan/device/driver.hpp"
 
@@ -16,27 +17,26 @@ Stagger total_stagger(const CartesianDomain& domain, const Stagger& more) {
     return all;
 }
 
-HaloWidth array_halo_of(const CartesianDomain& domain, const ArrayLayout& layout) {
+// `asked`, with the widths of `otherwise` for as_domain.
+HaloWidth or_else(const HaloWidth& asked, const HaloWidth& otherwise, int dimensions) {
     HaloWidth width = 0;
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        const int lower = layout.array_halo.lower[d], upper = layout.array_halo.upper[d];
-        width.lower[d] = lower == as_domain ? domain.halo().lower[d] : lower;
-        width.upper[d] = upper == as_domain ? domain.halo().upper[d] : upper;
+    for (int d = 0; d < dimensions; ++d) {
+        width.lower[d] = asked.lower[d] == as_domain ? otherwise.lower[d] : asked.lower[d];
+        width.upper[d] = asked.upper[d] == as_domain ? otherwise.upper[d] : asked.upper[d];
     }
     return width;
 }
 
-HaloWidth depth_of(const CartesianDomain& domain, const ArrayLayout& layout,
-                   const HaloWidth& array_halo) {
-    HaloWidth width = 0;
+HaloWidth array_halo_of(const CartesianDomain& domain, const ArrayLayout& layout) {
+    return or_else(layout.array_halo, domain.halo(), domain.dimensions());
+}
+
+HaloWidth depth_of(const CartesianDomain& domain, const ArrayLayout& layout, HaloWidth most) {
     for (int d = 0; d < domain.dimensions(); ++d) {
-        const int lower = layout.depth.lower[d], upper = layout.depth.upper[d];
-        width.lower[d] =
-            lower == as_domain ? std::min(domain.halo().lower[d], array_halo.lower[d]) : lower;
-        width.upper[d] =
-            upper == as_domain ? std::min(domain.halo().upper[d], array_halo.upper[d]) : upper;
+        most.lower[d] = std::min(most.lower[d], domain.halo().lower[d]);
+        most.upper[d] = std::min(most.upper[d], domain.halo().upper[d]);
     }
-    return width;
+    return or_else(layout.depth, most, domain.dimensions());
 }
 
 void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
@@ -48,7 +48,7 @@ void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
 // Index box of a block's array, halo included.
 Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo,
               int block) {
-    Box held = domain.blocks().at(static_cast<std::size_t>(block)).held;
+    Box held = domain.blocks().at(block).held;
     for (int d = 0; d < domain.dimensions(); ++d) held.hi[d] += layout.stagger.more(d);
     return grow(held, array_halo, domain.dimensions());
 }
@@ -82,8 +82,8 @@ MemorySpace space_of(std::byte* const* arrays, std::size_t count) {
 Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count,
                   Element element, const ArrayLayout& layout) {
     if (count != domain.blocks().size())
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
-                    std::to_string(count) + " arrays were passed: pass one array per block");
+        throw Error(concat("the rank has ", domain.blocks().size(), " blocks and ", count,
+                           " arrays were passed: pass one array per block"));
     require_widths(domain, layout);
     const int dimensions = domain.dimensions();
     const HaloWidth array_halo = array_halo_of(domain, layout);
@@ -120,7 +120,7 @@ std::vector<global_index> array_extents(const CartesianDomain& domain, const Arr
 }
 
 Coordinates first_of(const CartesianDomain& domain, const Field& field, int block) {
-    const Block& of = domain.blocks().at(static_cast<std::size_t>(block));
+    const Block& of = domain.blocks().at(block);
     Coordinates first = of.owned.lo;
     for (int d = 0; d < domain.dimensions(); ++d)
         if (field.boundary == Boundary::owned && !domain.axis(d).periodic && of.position[d] == 0)
@@ -172,19 +172,15 @@ Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts,
 }
 
 std::string to_string(const Field& field) {
-    std::string text = to_string(field.element) + " × " + std::to_string(field.components);
-    if (field.space != MemorySpace::host)
-        text.append(" in ").append(to_string(field.space)).append(" memory");
+    std::string text = concat(to_string(field.element), " × ", field.components);
+    if (field.space != MemorySpace::host) text += concat(" in ", to_string(field.space), " memory");
     if (field.indexed) return text + ", indexed";
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
-        text.append(" ")
-            .append(std::to_string(field.halo.lower[d]))
-            .append("/")
-            .append(std::to_string(field.halo.upper[d]));
+        text += concat(" ", field.halo.lower[d], "/", field.halo.upper[d]);
     if (field.stagger == Stagger()) return text;
     text += ", stagger";
-    for (const int points : field.stagger.along) text.append(" ").append(std::to_string(points));
+    for (const int points : field.stagger.along) text += concat(" ", points);
     return text;
 }
 

@@ -32,10 +32,9 @@ StridedOp slice_of_width(StridedOp op, int part, int parts) {
 }
 
 StridedOp slice(const StridedOp& op, int part, int parts) {
-    const auto longest =
+    const auto d =
         std::max_element(op.count.begin(), op.count.begin() + op.dims) - op.count.begin();
-    if (op.dims == 0 || op.count[longest] < parts) return slice_of_width(op, part, parts);
-    const auto d = static_cast<std::size_t>(longest);
+    if (op.dims == 0 || op.count[d] < parts) return slice_of_width(op, part, parts);
     StridedOp mine = op;
     const byte_count from = share_of(op.count[d], part, parts);
     mine.count[d] = share_of(op.count[d], part + 1, parts) - from;

@@ -29,6 +29,15 @@ inline const Loops& copying(const Kernels& use, const StridedOp& op) {
     return op.negated ? *use.negating(op.scalar) : use;
 }
 
+/// Calls body(dst, src) for every combination of the `outer` outermost dimensions.
+template <class Body>
+void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body,
+               int d = 0) {
+    if (d >= outer) return body(dst, src);
+    for (byte_count i = 0; i < op.count[d]; ++i, dst += op.dst_stride[d], src += op.src_stride[d])
+        for_outer(op, outer, dst, src, body, d + 1);
+}
+
 /// Largest element whose sign an op can change, in bytes.
 constexpr byte_count largest_signed_element = 4096;
 

@@ -33,6 +33,27 @@ struct Row {
     }
 };
 
+// Calls `use` with the fastest piece for a width.
+template <class Use>
+void with_piece(byte_count width, Use use) {
+    switch (width) {
+        case 4: return use(Fixed<4>());
+        case 8: return use(Fixed<8>());
+        case 12: return use(Fixed<12>());
+        case 16: return use(Fixed<16>());
+        case 20: return use(Fixed<20>());
+        case 24: return use(Fixed<24>());
+        case 32: return use(Fixed<32>());
+        case 40: return use(Fixed<40>());
+        case 48: return use(Fixed<48>());
+        case 64: return use(Fixed<64>());
+        case 72: return use(Fixed<72>());
+        default:
+            if (width <= 1024) return use(Row());
+            return use(Any());
+    }
+}
+
 template <class Piece>
 void strided_loop(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
                   const byte_count* ds, const byte_count* ss, byte_count width) {
@@ -134,24 +155,11 @@ bool copy_mirrored(Bytes* dst, const Bytes* src, byte_count planes, byte_count r
 void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
              const byte_count* ss, byte_count width) {
     if (copy_mirrored(dst, src, planes, rows, ds, ss, width)) return;
-    switch (width) {
-        case 1: return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
-        case 2: return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
-        case 4: return strided_loop<Fixed<4>>(dst, src, planes, rows, ds, ss, width);
-        case 8: return strided_loop<Fixed<8>>(dst, src, planes, rows, ds, ss, width);
-        case 12: return strided_loop<Fixed<12>>(dst, src, planes, rows, ds, ss, width);
-        case 16: return strided_loop<Fixed<16>>(dst, src, planes, rows, ds, ss, width);
-        case 20: return strided_loop<Fixed<20>>(dst, src, planes, rows, ds, ss, width);
-        case 24: return strided_loop<Fixed<24>>(dst, src, planes, rows, ds, ss, width);
-        case 32: return strided_loop<Fixed<32>>(dst, src, planes, rows, ds, ss, width);
-        case 40: return strided_loop<Fixed<40>>(dst, src, planes, rows, ds, ss, width);
-        case 48: return strided_loop<Fixed<48>>(dst, src, planes, rows, ds, ss, width);
-        case 64: return strided_loop<Fixed<64>>(dst, src, planes, rows, ds, ss, width);
-        case 72: return strided_loop<Fixed<72>>(dst, src, planes, rows, ds, ss, width);
-        default:
-            if (width <= 1024) return strided_loop<Row>(dst, src, planes, rows, ds, ss, width);
-            return strided_loop<Any>(dst, src, planes, rows, ds, ss, width);
-    }
+    if (width == 1) return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
+    if (width == 2) return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
+    with_piece(width, [&](auto piece) {
+        strided_loop<decltype(piece)>(dst, src, planes, rows, ds, ss, width);
+    });
 }
 
 // Stride of cells: a constant if cells are contiguous, which saves the multiplication.
@@ -194,29 +202,18 @@ void indexed_sides(Bytes* dst, const Bytes* src, const IndexedOp& op) {
 }
 
 template <byte_count Width>
-void indexed_fixed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
+void indexed_piece(Bytes* dst, const Bytes* src, const IndexedOp& op, Fixed<Width>) {
     if (op.src_stride == Width && op.dst_stride == Width)
         return indexed_sides<Fixed<Width>, Width>(dst, src, op);
     return indexed_sides<Fixed<Width>, 0>(dst, src, op);
 }
+template <class Piece>
+void indexed_piece(Bytes* dst, const Bytes* src, const IndexedOp& op, Piece) {
+    indexed_sides<Piece, 0>(dst, src, op);
+}
 
 void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
-    switch (op.width) {
-        case 4: return indexed_fixed<4>(dst, src, op);
-        case 8: return indexed_fixed<8>(dst, src, op);
-        case 12: return indexed_fixed<12>(dst, src, op);
-        case 16: return indexed_fixed<16>(dst, src, op);
-        case 20: return indexed_fixed<20>(dst, src, op);
-        case 24: return indexed_fixed<24>(dst, src, op);
-        case 32: return indexed_fixed<32>(dst, src, op);
-        case 40: return indexed_fixed<40>(dst, src, op);
-        case 48: return indexed_fixed<48>(dst, src, op);
-        case 64: return indexed_fixed<64>(dst, src, op);
-        case 72: return indexed_fixed<72>(dst, src, op);
-        default:
-            if (op.width <= 1024) return indexed_sides<Row, 0>(dst, src, op);
-            return indexed_sides<Any, 0>(dst, src, op);
-    }
+    with_piece(op.width, [&](auto piece) { indexed_piece(dst, src, op, piece); });
 }
 
 // Runs often span a few cells: calling memcpy for each would cost more than the copy.

@@ -7,15 +7,14 @@
 namespace parhelion {
 
 BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last) {
-    const auto d = static_cast<std::size_t>(dimension);
-    box.offset += first * box.stride[d];
-    box.count[d] = last - first;
+    box.offset += first * box.stride[dimension];
+    box.count[dimension] = last - first;
     return box;
 }
 
 BoxLayout turned(BoxLayout box, DimensionSet backward) {
     for (std::size_t d = 0; backward >> d != 0; ++d) {
-        if ((backward >> d & 1) == 0) continue;
+        if (!has(backward, d)) continue;
         box.offset += (box.count[d] - 1) * box.stride[d];
         box.stride[d] = -box.stride[d];
     }
@@ -34,15 +33,14 @@ int source_of(const Plan& plan, int f, const SeamTurn& turn) {
 }
 
 std::vector<int> packing_order(const Field& field, int dimensions) {
-    std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
+    std::vector<int> order(dimensions + 1);
     std::iota(order.begin(), order.end(), 0);
     if (field.blocks.empty()) return order;
     const auto stride = [&](int d) {
         return std::abs(d == dimensions ? field.stride_of_components(0)
                                         : field.blocks.front().strides[d]);
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return stride(a) > stride(b); });
+    std::ranges::stable_sort(order, [&](int a, int b) { return stride(a) > stride(b); });
     return order;
 }
 
@@ -90,8 +88,7 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
         layout.stride[d] = view.strides[here];
     }
     layout.count[layout.dims - 1] = field.components;
-    layout.stride[layout.dims - 1] =
-        field.stride_of_components(static_cast<std::size_t>(piece.block));
+    layout.stride[layout.dims - 1] = field.stride_of_components(piece.block);
     return turned(layout, piece.at_owner ? piece.turn.mirrored : DimensionSet{0});
 }
 
@@ -132,15 +129,14 @@ byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Se
 
 byte_count entries_of(const Link& link, End end, Direction direction) {
     const Selection& side = selection_of(link, end);
-    if (direction == Direction::reverse)
-        return static_cast<byte_count>(side.boxes.size() + side.cells.size());
+    if (direction == Direction::reverse) return side.boxes.size() + side.cells.size();
     return end == End::owned ? link.send_unique : link.receive_unique;
 }
 
 MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction) {
     MessageLayout layout{end, {}};
     layout.fields.reserve(plan.fields.size());
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
+    for (int f = 0; f < plan.field_count(); ++f) {
         const Link& link = plan.link_of(links, f);
         MessageField at{f, &selection_of(link, end), entries_of(link, end, direction),
                         aligned(layout.bytes()), 0};

@@ -40,7 +40,7 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 /// Whether a field's values change sign between the two sides of a piece.
 inline bool is_negated(const Field& field, const BoxPiece& piece) {
-    if (field.vector != 0) return (piece.turn.mirrored >> field.along & 1) != 0;
+    if (field.vector != 0) return has(piece.turn.mirrored, field.along);
     return field.sign < 0 && piece.turn.mirrored != 0;
 }
 
@@ -69,8 +69,7 @@ struct MessageField {
     byte_count entries = 0, begin = 0, bytes = 0;
 };
 
-/// One message: by group and field, entries in the pattern's order; empty fields are left out. Used
-/// by all code that packs, unpacks or cuts messages.
+/// One message: by group and field, entries in the pattern's order; empty fields are left out.
 struct MessageLayout {
     End end = End::owned;
     std::vector<MessageField> fields;

@@ -100,8 +100,7 @@ private:
                 dst.push_back(op.dst_list[k]);
             }
             IndexedOp some = op;
-            some.count = static_cast<byte_count>(turn.size()), some.src_list = src.data(),
-            some.dst_list = dst.data();
+            some.count = turn.size(), some.src_list = src.data(), some.dst_list = dst.data();
             add(some, &Program::indexed);
         }
     }
@@ -110,7 +109,7 @@ private:
     void add_each(const RunsOp& op) {
         for (const Run& run : op.runs) {
             RunsOp one{op.src_base, op.dst_base, {}, op.scalar, op.src, op.dst};
-            one.add(run);
+            one.runs.add(run);
             add(one, &Program::runs);
         }
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 #include "plan/compile.hpp"
 
 namespace parhelion {
@@ -27,25 +27,23 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
 
 void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (fields[i] < 0 || static_cast<std::size_t>(fields[i]) >= plan.fields.size())
-            throw Error("there is no field " + std::to_string(fields[i]) +
-                        " in this exchange: it has fields 0 to " +
-                        std::to_string(plan.fields.size() - 1));
+        if (fields[i] < 0 || fields[i] >= plan.field_count())
+            throw Error(concat("there is no field ", fields[i],
+                               " in this exchange: it has fields 0 to ", plan.field_count() - 1));
         if (std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i)
-            throw Error("field " + std::to_string(fields[i]) +
-                        " is named twice: name each field once");
+            throw Error(concat("field ", fields[i], " is named twice: name each field once"));
     }
 }
 
 // A seam takes the values of one component from another: both must be named.
 void check_vectors(const Plan& plan, const ShortList<int, 16>& fields) {
     for (const int f : fields)
-        for (std::size_t g = 0; g < plan.fields.size(); ++g)
+        for (int g = 0; g < plan.field_count(); ++g)
             if (plan.fields[f].vector != 0 && plan.fields[g].vector == plan.fields[f].vector &&
                 plan.numbers[g].group == plan.numbers[f].group &&
-                std::find(fields.begin(), fields.end(), static_cast<int>(g)) == fields.end())
-                throw Error("field " + std::to_string(f) + " without field " + std::to_string(g) +
-                            ", the other component of its vector: name both");
+                std::ranges::find(fields, g) == fields.end())
+                throw Error(concat("field ", f, " without field ", g,
+                                   ", the other component of its vector: name both"));
 }
 
 void check_faces(const Plan& plan, const Only& only) {
@@ -55,30 +53,30 @@ void check_faces(const Plan& plan, const Only& only) {
         bool points = false;
         for (int d = 0; d < pattern.dimensions; ++d) points |= plan.fields[f].stagger.more(d) > 0;
         if (points || pattern.indexed())
-            throw Error("field " + std::to_string(f) +
-                        (points ? " lives on points, of which those of the next block lie beyond "
-                                  "faces and corners at once: make an exchange of a domain with "
-                                  "Neighbors::faces"
-                                : " is of an index map, which has no faces: name fields of grids"));
+            throw Error(
+                concat("field ", f,
+                       (points ? " lives on points, of which those of the next block lie beyond "
+                                 "faces and corners at once: make an exchange of a domain with "
+                                 "Neighbors::faces"
+                               : " is of an index map, which has no faces: name fields of grids")));
     }
 }
 
-// Depth of one side. One depth for both sides may exceed the narrower one.
-int bounded(int asked, int here, int other_side, int d) {
-    if (asked == Only::as_made) return here;
-    if (asked < 0 || asked > std::max(here, other_side))
-        throw Error("a depth of " + std::to_string(asked) + " in dimension " + std::to_string(d) +
-                    ", where the widest halo of these fields is " +
-                    std::to_string(std::max(here, other_side)) +
-                    ": name 0 to that, or make another exchange");
-    return std::min(asked, here);
-}
-
+// One depth for both sides may exceed the narrower one.
 HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions) {
     HaloWidth depth = 0;
     for (int d = 0; d < dimensions; ++d) {
-        depth.lower[d] = bounded(asked.lower[d], most.lower[d], most.upper[d], d);
-        depth.upper[d] = bounded(asked.upper[d], most.upper[d], most.lower[d], d);
+        const int widest = std::max(most.lower[d], most.upper[d]);
+        const auto bound = [&](int side, int here) {
+            if (side == Only::as_made) return here;
+            if (side < 0 || side > widest)
+                throw Error(concat("a depth of ", side, " in dimension ", d,
+                                   ", where the widest halo of these fields is ", widest,
+                                   ": name 0 to that, or make another exchange"));
+            return std::min(side, here);
+        };
+        depth.lower[d] = bound(asked.lower[d], most.lower[d]);
+        depth.upper[d] = bound(asked.upper[d], most.upper[d]);
     }
     return depth;
 }
@@ -86,7 +84,7 @@ HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions)
 bool in_order(const Plan& plan, const ShortList<int, 16>& fields) {
     int next = 0;
     return fields.size() == plan.fields.size() &&
-           std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
+           std::ranges::all_of(fields, [&](int f) { return f == next++; });
 }
 
 // The shared point that the next block owns is not a layer of the depth.
@@ -106,13 +104,12 @@ Plan without_stages(const Plan& whole, const Only& only) {
     plan.several = whole.several;
     plan.executor = whole.executor;
     for (const int f : only.fields) {
-        const auto i = static_cast<std::size_t>(f);
-        plan.fields.push_back(whole.fields[i]);
-        plan.fields.back().halo = narrower(whole.fields[i], only.depth);
+        plan.fields.push_back(whole.fields[f]);
+        plan.fields.back().halo = narrower(whole.fields[f], only.depth);
         if (only.neighbors == Neighbors::faces) plan.fields.back().neighbors = only.neighbors;
-        plan.depths.push_back(whole.depths[i]);
-        plan.numbers.push_back(whole.numbers[i]);
-        plan.group_of.push_back(whole.group_of[i]);
+        plan.depths.push_back(whole.depths[f]);
+        plan.numbers.push_back(whole.numbers[f]);
+        plan.group_of.push_back(whole.group_of[f]);
     }
     index_fields(plan);
     return plan;
@@ -141,8 +138,7 @@ bool moves_nothing(const LinkPlan& link) {
 Only resolve(const Plan& plan, const Only& only) {
     Only full;
     full.fields = only.fields, full.neighbors = only.neighbors;
-    for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f)
-        full.fields.push_back(f);
+    for (int f = 0; only.fields.empty() && f < plan.field_count(); ++f) full.fields.push_back(f);
     check_numbers(plan, full.fields);
     check_vectors(plan, full.fields);
     check_faces(plan, full);
@@ -163,12 +159,12 @@ bool is_all(const Plan& plan, const Only& resolved) {
 std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers) {
     std::string text = numbers.size() == 1 ? "field" : "fields";
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        text.append(i == 0 ? " " : ", ").append(std::to_string(numbers[i]));
+        text += concat(i == 0 ? " " : ", ", numbers[i]);
     const int dimensions = dimensions_of(plan, resolved.fields);
     for (int d = 0; d < dimensions; ++d) {
         const int lower = resolved.depth.lower[d], upper = resolved.depth.upper[d];
-        text.append(d == 0 ? " to a depth of " : " × ").append(std::to_string(lower));
-        if (upper != lower) text.append("/").append(std::to_string(upper));
+        text += concat(d == 0 ? " to a depth of " : " × ", lower);
+        if (upper != lower) text += concat("/", upper);
     }
     const auto has_faces = [&](int f) { return plan.fields[f].neighbors == Neighbors::faces; };
     if (resolved.neighbors == Neighbors::faces || std::ranges::any_of(resolved.fields, has_faces))

@@ -16,9 +16,8 @@ struct Footprint {
     std::array<byte_count, most_dims> count{}, stride{};
 };
 
-/// Whether a byte belongs to both; whether a byte belongs to two points of one. Solves a bounded
-/// linear Diophantine equation exactly, in a few steps per dimension for strides of arrays.
-/// Contrived strides may take very long: after a million steps the answer is no.
+/// Whether a byte belongs to both; whether a byte belongs to two points of one. Exact, in a few
+/// steps per dimension for strides of arrays; after a million steps the answer is no.
 bool overlap(const Footprint& a, const Footprint& b);
 bool overlaps_itself(const Footprint& cells);
 /// Whether a byte belongs to two points of `written`, or also to `read`.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parhelion/plan/executor.hpp"
-#include "parhelion/plan/plan.hpp"
 #include "plan/compile.hpp"
 
 namespace parhelion {

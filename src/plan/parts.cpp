@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "plan/compile.hpp"
-#include "plan/layout.hpp"
 
 namespace parhelion {
 namespace {
@@ -18,11 +17,11 @@ struct Side {
     const Plan& plan;
     MessageField at;
     End end;
-    Into into;
     const Field& field;
     const Pattern& pattern;
     std::vector<int> order;  // the sender's packing order
 
+    Into into() const { return end == End::owned ? Into::message : Into::field; }
     BoxLayout layout(byte_count k) const {
         const BoxPiece& piece = at.side->boxes[k];
         return box_in_field(plan, at.f, piece, clipped(piece, field, pattern.dimensions));
@@ -101,8 +100,8 @@ private:
         for (byte_count i = 0; i < pieces; ++i) {
             const Entries entries{all * i / pieces, all * (i + 1) / pieces};
             open_.bytes = aligned(open_.bytes);
-            add_side_of_cells(open_.program, side.plan, side.at, entries, side.end, side.into,
-                              open_.bytes, false);
+            add_side_of_cells(open_.program, side.plan, side.at, entries, side.end, side.into(),
+                              open_.bytes);
             open_.bytes += (entries.end - entries.first) * bytes_per_cell(side.field);
             close(touched / pieces);
         }
@@ -132,7 +131,7 @@ private:
             const BoxLayout message = box_in_message(mine, side.order, element.size, open_.bytes);
             const bool negated =
                 side.end == End::ghosts && is_negated(side.field, side.at.side->boxes[k]);
-            open_.program.add(side.into == Into::message
+            open_.program.add(side.into() == Into::message
                                   ? copy_between(mine, message, element, negated)
                                   : copy_between(message, mine, element, negated));
             open_.bytes += points(mine) * element.size;
@@ -145,23 +144,22 @@ private:
 };
 
 template <class OrderOf>
-std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, Into into,
-                      OrderOf&& order_of) {
+std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, OrderOf&& order_of) {
     Cutter cutter;
     for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields)
-        cutter.cut({plan, at, end, into, plan.fields[at.f], plan.pattern_of(at.f), order_of(at.f)});
+        cutter.cut({plan, at, end, plan.fields[at.f], plan.pattern_of(at.f), order_of(at.f)});
     return cutter.parts();
 }
 
 }  // namespace
 
 std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::owned, Into::message,
+    return cut(plan, link, End::owned,
                [&](int f) { return packing_order(plan.fields[f], plan.pattern_of(f).dimensions); });
 }
 
 std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::ghosts, Into::field, [&](int f) { return link.orders[f]; });
+    return cut(plan, link, End::ghosts, [&](int f) { return link.orders[f]; });
 }
 
 }  // namespace parhelion

@@ -3,44 +3,41 @@
 #include <algorithm>
 #include <map>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/plan/executor.hpp"
-#include "pattern/shape.hpp"
+#include "pattern/by_dimensions.hpp"
+#include "pattern/words.hpp"
 #include "plan/array_block.hpp"
 #include "plan/compile.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/kernels.hpp"
-#include "plan/layout.hpp"
 #include "plan/overlap.hpp"
 
 namespace parhelion {
 namespace {
 
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
-    const int lower = field.halo.lower[d], upper = field.halo.upper[d];
-    const int most_lower = pattern.halo.lower[d],
-              most_upper = pattern.halo.upper[d] - pattern.stagger.more(d);
     const std::string where = " in dimension " + std::to_string(d);
-    const int around_lower = field.array_halo.lower[d], around_upper = field.array_halo.upper[d];
-    if (around_lower < as_domain || around_upper < as_domain)
-        throw Error(name + " has a negative array halo" + where);
-    if (lower < 0 || upper < 0) throw Error(name + " has a negative halo width" + where);
-    if (lower > most_lower || upper > most_upper)
-        throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + where +
-                    " and the pattern one of " +
-                    std::to_string(lower > most_lower ? most_lower : most_upper) +
-                    ": build the pattern from a domain with the widest halo that any field needs, "
-                    "or give the field a smaller depth");
-    if ((around_lower != as_domain && lower > around_lower) ||
-        (around_upper != as_domain && upper > around_upper))
-        throw Error(
-            name + " has a depth of " + std::to_string(std::max(lower, upper)) + where +
-            " and its array a halo of " +
-            std::to_string(lower > around_lower ? around_lower : around_upper) +
-            ": make the array's halo (array_halo) at least as wide as the depth that is exchanged");
+    const auto check = [&](int width, int most, int around) {
+        if (around < as_domain) throw Error(name + " has a negative array halo" + where);
+        if (width < 0) throw Error(name + " has a negative halo width" + where);
+        if (width > most)
+            throw Error(concat(
+                name, " has a halo of ", width, where, " and the pattern one of ", most,
+                ": build the pattern from a domain with the widest halo that any field needs, or "
+                "give the field a smaller depth"));
+        if (around != as_domain && width > around)
+            throw Error(concat(name, " has a depth of ", width, where, " and its array a halo of ",
+                               around,
+                               ": make the array's halo (array_halo) at least as wide as the depth "
+                               "that is exchanged"));
+    };
+    check(field.halo.lower[d], pattern.halo.lower[d], field.array_halo.lower[d]);
+    check(field.halo.upper[d], pattern.halo.upper[d] - pattern.stagger.more(d),
+          field.array_halo.upper[d]);
 }
 
 HaloWidth ends_of(const Field& field) {
@@ -61,8 +58,8 @@ bool fits(const Pattern& pattern, const Field& field) {
 
 // First pattern that fits the field, else 0, whose check reports the mismatch.
 std::size_t pattern_number(const Group& group, const Field& field) {
-    const auto own = std::find_if(group.patterns.begin(), group.patterns.end(),
-                                  [&](const Pattern& each) { return fits(each, field); });
+    const auto own = std::ranges::find_if(group.patterns,
+                                          [&](const Pattern& each) { return fits(each, field); });
     return own == group.patterns.end() ? 0 : static_cast<std::size_t>(own - group.patterns.begin());
 }
 
@@ -81,10 +78,9 @@ void check_sign(const Field& field, const std::string& name) {
 void check_component(const Field& field, int dimensions, const std::string& name) {
     if (field.vector == 0) return;
     if (field.vector < 0 || field.along < 0 || field.along >= dimensions)
-        throw Error(name + " is component " + std::to_string(field.along) + " of vector " +
-                    std::to_string(field.vector) + ": vectors have numbers from 1 to " +
-                    std::to_string(largest_vector) +
-                    ", and components lie along an axis of the grid");
+        throw Error(concat(name, " is component ", field.along, " of vector ", field.vector,
+                           ": vectors have numbers from 1 to ", largest_vector,
+                           ", and components lie along an axis of the grid"));
     if (field.sign != 1)
         throw Error(name +
                     " is a component of a vector and has a sign too: leave the sign out, which "
@@ -106,15 +102,16 @@ void check_turned(const Group& group, const Field& field, const SeamTurn& turn,
             return each.vector == field.vector && each.along == turn.axes[field.along];
         });
         if (found == group.fields.end())
-            throw Error(name + " is a component of a vector which seams turn to axis " +
-                        std::to_string(turn.axes[field.along]) +
-                        ", and no field is its component along that axis: pass all of them");
+            throw Error(
+                concat(name, " is a component of a vector which seams turn to axis ",
+                       turn.axes[field.along],
+                       ", and no field is its component along that axis: pass all of them"));
         source = &*found;
         if (std::ranges::any_of(group.fields, [&](const Field& each) {
                 return &each != &field && each.vector == field.vector && each.along == field.along;
             }))
-            throw Error(name + " and another field are the same component of vector " +
-                        std::to_string(field.vector) + ": number each vector differently");
+            throw Error(concat(name, " and another field are the same component of vector ",
+                               field.vector, ": number each vector differently"));
     }
     bool fits = source->element == field.element && source->components == field.components;
     for (std::size_t d = 0; d < turn.axes.size(); ++d)
@@ -164,14 +161,8 @@ void check_layers(const Pattern& pattern, const Field& field, const std::string&
 
 constexpr byte_count largest_cell = byte_count{1} << 30;
 
-bool has_cells(const Pattern& pattern, std::size_t block) {
-    if (pattern.indexed()) return (block == 0 ? pattern.owned : pattern.ghosts) > 0;
-    return !pattern.blocks[block].empty();
-}
-
 std::string named(std::size_t number, std::size_t group, bool several) {
-    return "field " + std::to_string(number) +
-           (several ? " of group " + std::to_string(group) : "");
+    return concat("field ", number, (several ? " of group " + std::to_string(group) : ""));
 }
 
 void check_field(const Pattern& pattern, const Field& field, const std::string& number) {
@@ -180,9 +171,9 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         throw Error(name + " has elements of no size: use element_of<T>() or parse_element",
                     ErrorKind::type);
     if (field.element.scalar != Scalar::bytes && to_string(field.element).starts_with("bytes"))
-        throw Error(name + " has elements of " + std::to_string(field.element.size) +
-                        " bytes, which its type does not have: "
-                        "use element_of<T>() or parse_element",
+        throw Error(concat(name, " has elements of ", field.element.size,
+                           " bytes, which its type does not have: "
+                           "use element_of<T>() or parse_element"),
                     ErrorKind::type);
     if (field.components < 1) throw Error(name + " needs at least 1 component");
     if (bytes_per_cell(field) > largest_cell)
@@ -196,24 +187,23 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
             ErrorKind::type);
     const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
     if (field.blocks.size() != blocks)
-        throw Error(name + " has " + std::to_string(field.blocks.size()) +
-                    " blocks and the pattern " + std::to_string(blocks));
+        throw Error(concat(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks));
     check_layers(pattern, field, name);
     for (const Box& block : pattern.blocks)
         checked_product(
             {grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)},
             "the size of a field");
     for (std::size_t b = 0; b < blocks; ++b)
-        if (field.blocks[b].first == nullptr && has_cells(pattern, b))
+        if (field.blocks[b].first == nullptr && cells_of(pattern, b) > 0)
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
 }
 
 void check_communicators(const std::vector<Group>& groups) {
     for (std::size_t g = 1; g < groups.size(); ++g)
         if (!groups[g].patterns.front().communicator.is(groups[0].patterns.front().communicator))
-            throw Error("the pattern of group " + std::to_string(g) +
-                        " has another communicator than that of group 0: build the "
-                        "domains of one exchange on one communicator");
+            throw Error(concat("the pattern of group ", g,
+                               " has another communicator than that of group 0: build the "
+                               "domains of one exchange on one communicator"));
 }
 
 // Views made before the driver was loaded say "host".
@@ -240,8 +230,7 @@ void check_spaces(const std::vector<Group>& groups) {
 void check_groups(const std::vector<Group>& groups) {
     check_communicators(groups);
     check_spaces(groups);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        for (const Pattern& pattern : groups[g].patterns) check_local(pattern);
+    for (std::size_t g = 0; g < groups.size(); ++g)
         for (std::size_t f = 0; f < groups[g].fields.size(); ++f) {
             const Field& field = groups[g].fields[f];
             const Pattern& pattern = groups[g].patterns[pattern_number(groups[g], field)];
@@ -249,7 +238,6 @@ void check_groups(const std::vector<Group>& groups) {
             check_field(pattern, field, name);
             check_turns(groups[g], pattern, field, name);
         }
-    }
 }
 
 // Strides may differ between ranks: neighbors send each other their packing orders.
@@ -286,21 +274,6 @@ void tell_all(Properties& told, const std::vector<Group>& groups, const TellProp
     if (options) options(told);
 }
 
-// Bounding box of each block's cells and received ghosts.
-std::vector<Box> reaches_of(const Pattern& pattern) {
-    std::vector<Box> reaches = pattern.blocks;
-    for (const Stage& stage : pattern.stages)
-        for (const Link& link : stage)
-            for (const BoxPiece& piece : link.receive.boxes) {
-                Box& reach = reaches[piece.block];
-                for (int d = 0; d < pattern.dimensions; ++d) {
-                    reach.lo[d] = std::min(reach.lo[d], piece.cells.lo[d]);
-                    reach.hi[d] = std::max(reach.hi[d], piece.cells.hi[d]);
-                }
-            }
-    return reaches;
-}
-
 void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.depths.push_back(field.halo);
     field.neighbors = Neighbors::full;
@@ -313,16 +286,16 @@ void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
 // Any array on this rank's device, else null. Throws Error if arrays are on several devices.
 const std::byte* array_of(const Plan& plan) {
     const std::byte* found = nullptr;
-    for (std::size_t f = 0; plan.space() == MemorySpace::device && f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
-            const ArrayBlock block = array_block(plan, f, b);
-            if (block.empty() || block.begin == nullptr) continue;
-            if (found == nullptr) found = block.begin;
-            if (device_of(block.begin) != device_of(found))
-                throw Error(field_name(plan, static_cast<int>(f)) + " is " +
-                            place_text(block.begin) + " and another array " + place_text(found) +
-                            ": make an exchange for each, or move them to one device");
-        }
+    if (plan.space() != MemorySpace::device) return found;
+    for_blocks(plan, [&](int f, int b) {
+        const ArrayBlock block = array_block(plan, f, b);
+        if (block.empty()) return;
+        if (found == nullptr) found = block.begin;
+        if (device_of(block.begin) != device_of(found))
+            throw Error(field_name(plan, f) + " is " + place_text(block.begin) +
+                        " and another array " + place_text(found) +
+                        ": make an exchange for each, or move them to one device");
+    });
     return found;
 }
 
@@ -370,105 +343,86 @@ bool receives_small(const Plan& plan, const LinkPlan& link) {
     return piece > 0 && piece < small_piece;
 }
 
-constexpr std::size_t words_before_shapes = 6;
+// Fingerprint of one side of a link, equal at both ends: position of each box relative to the
+// reader's block, order of entries, duplicates.
+std::int64_t shape_of(const Selection& side, local_index unique,
+                      const std::vector<local_index>& duplicate_of) {
+    Hash hash;
+    for (const BoxPiece& piece : side.boxes)
+        for (int d = 0; d < max_dimensions; ++d) {
+            const int here = piece.axis(d);
+            hash.add(piece.is_backward(d) ? piece.owner.hi[here] - piece.cells.hi[here]
+                                          : piece.cells.lo[here] - piece.owner.lo[here])
+                .add(piece.cells.extent(here))
+                .add(piece.owner.extent(here));
+        }
+    hash.add(side.cells.size()).add(unique).add_range(duplicate_of);
+    return hash.value();
+}
+std::int64_t shape_of_sends(const Link& link) {
+    return shape_of(link.send, link.send_unique, link.send_duplicate_of);
+}
+std::int64_t shape_of_receives(const Link& link) {
+    return shape_of(link.receive, link.receive_unique, link.receive_duplicate_of);
+}
 
-// Handshake message: the stage's message sizes, fingerprints of its links, and packing orders.
-Message announcement(const Plan& plan, int stage, const LinkPlan& link,
-                     const std::vector<std::int64_t>& record) {
-    const auto sends = message_sizes(plan, link.links, End::owned);
-    const auto receives = message_sizes(plan, link.links, End::ghosts);
-    std::vector<std::int64_t> words{stage,
-                                    sends.forward,
-                                    sends.reverse,
-                                    receives.forward,
-                                    receives.reverse,
-                                    receives_small(plan, link)};
-    for (const Link* each : link.links) {
-        words.push_back(static_cast<std::int64_t>(shape_of_sends(*each).fingerprint));
-        words.push_back(static_cast<std::int64_t>(shape_of_receives(*each).fingerprint));
-    }
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (int d : packing_order(plan.fields[f], plan.pattern_of(static_cast<int>(f)).dimensions))
-            words.push_back(d);
-    words.insert(words.end(), record.begin(), record.end());
+// Handshake message: stage, size of pieces, fingerprints of the links, packing orders, record.
+Message announcement(const Plan& plan, std::size_t stage, const LinkPlan& link,
+                     const Words& record) {
+    Words words{static_cast<std::int64_t>(stage), receives_small(plan, link)};
+    for (const Link* each : link.links)
+        words.insert(words.end(), {shape_of_sends(*each), shape_of_receives(*each)});
+    for (int f = 0; f < plan.field_count(); ++f)
+        put_list(words, packing_order(plan.fields[f], plan.pattern_of(f).dimensions));
+    put_list(words, record);
     Message message{link.rank, {}};
     message.append(words.data(), words.size());
     return message;
 }
 
-void accept_orders_and_record(const Plan& plan, const std::vector<std::int64_t>& words,
-                              LinkPlan& link) {
-    auto next =
-        words.begin() + static_cast<std::ptrdiff_t>(words_before_shapes + 2 * link.links.size());
-    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
-        const int count = plan.pattern_of(static_cast<int>(f)).dimensions + 1;
-        link.orders.emplace_back(next, next + count);
-        next += count;
-    }
-    link.record.assign(next, words.end());
-}
-
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
-    if (stage < 0 || stage >= static_cast<std::int64_t>(plan.stages.size())) return nullptr;
+    if (stage >= static_cast<std::int64_t>(plan.stages.size())) return nullptr;
     auto& links = plan.stages[stage].links;
-    const auto found = std::find_if(links.begin(), links.end(),
-                                    [&](const LinkPlan& link) { return link.rank == rank; });
+    const auto found = std::ranges::find(links, rank, &LinkPlan::rank);
     return found == links.end() ? nullptr : &*found;
 }
 
-void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link,
-                   const std::string& with) {
-    for (std::size_t g = 0; g < link.links.size(); ++g) {
-        const std::size_t at = words_before_shapes + 2 * g;
-        if (words[at] == static_cast<std::int64_t>(shape_of_receives(*link.links[g]).fingerprint) &&
-            words[at + 1] == static_cast<std::int64_t>(shape_of_sends(*link.links[g]).fingerprint))
-            continue;
-        const std::string of = link.links.size() > 1 ? " of group " + std::to_string(g) : "";
-        throw Error(with + " exchanges other cells" + of +
-                    " with this rank than this rank expects: build the patterns together, from "
-                    "one domain");
-    }
-}
-
 void accept(Plan& plan, const Message& message) {
-    const auto words = message.values<std::int64_t>();
+    const auto words = message.values<global_index>();
+    WordReader reader(words);
     const std::string with = "rank " + std::to_string(message.rank);
-    LinkPlan* link = find_link(plan, words[0], message.rank);
+    LinkPlan* link = find_link(plan, reader.next(), message.rank);
     if (link == nullptr)
-        throw Error(
-            with +
-            " wants to exchange with this rank, whose pattern does not know it: build the patterns "
-            "together, from one domain");
-    accept_shapes(words, *link, with);
-    const auto sends = message_sizes(plan, link->links, End::owned);
-    const auto receives = message_sizes(plan, link->links, End::ghosts);
-    const std::int64_t expected[4] = {receives.forward, receives.reverse, sends.forward,
-                                      sends.reverse};
-    for (int i = 0; i < 4; ++i)
-        if (words[i + 1] != expected[i])
-            throw Error(with + (i < 2 ? " will send " : " expects ") +
-                        std::to_string(words[i + 1]) + " bytes and this rank " +
-                        (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
-                        ": the patterns or fields of the two ranks differ");
-    accept_orders_and_record(plan, words, *link);
-    link->small = words[5] != 0 || receives_small(plan, *link);
+        throw Error(with +
+                    " wants to exchange with this rank, whose pattern does not know it: build the "
+                    "patterns together, from one domain");
+    link->small = reader.next() != 0 || receives_small(plan, *link);
+    for (std::size_t g = 0; g < link->links.size(); ++g) {
+        const Link& here = *link->links[g];
+        const auto sends = reader.next(), receives = reader.next();
+        if (sends == shape_of_receives(here) && receives == shape_of_sends(here)) continue;
+        throw Error(with + " exchanges other cells" +
+                    (link->links.size() > 1 ? " of group " + std::to_string(g) : "") +
+                    " with this rank than this rank expects: build the patterns together, from one "
+                    "domain");
+    }
+    while (link->orders.size() < plan.fields.size()) link->orders.push_back(reader.list<int>());
+    link->record = reader.list<std::int64_t>();
 }
 
-void shake_hands(Plan& plan, const std::vector<std::int64_t>& record) {
+void shake_hands(Plan& plan, const Words& record) {
     std::vector<Message> announcements;
-    std::size_t expected = 0;
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
-        for (const LinkPlan& link : plan.stages[s].links) {
-            announcements.push_back(announcement(plan, static_cast<int>(s), link, record));
-            ++expected;
-        }
+        for (const LinkPlan& link : plan.stages[s].links)
+            announcements.push_back(announcement(plan, s, link, record));
+    const std::size_t expected = announcements.size();
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
     check_disjoint(plan, plan.bases.data());
     for (const Message& message : received) accept(plan, message);
     if (received.size() != expected)
-        throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
-                    std::to_string(received.size()) +
-                    " ranks know it as theirs: build the patterns together, from one domain");
+        throw Error(
+            concat(expected, " neighbors in the pattern of this rank, ", received.size(),
+                   " ranks know it as theirs: build the patterns together, from one domain"));
 }
 
 }  // namespace
@@ -498,14 +452,14 @@ Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
         });
     Plan plan = without_stages(std::move(groups), terms.threads ? terms.threads() : 1);
     merge_stages(plan);
-    shake_hands(plan, terms.record ? terms.record() : std::vector<std::int64_t>());
+    shake_hands(plan, terms.record ? terms.record() : Words());
     compile_stages(plan);
     return plan;
 }
 
 std::string field_name(const Plan& plan, int f) {
     const auto [group, field] = plan.numbers[f];
-    return named(static_cast<std::size_t>(field), static_cast<std::size_t>(group), plan.several);
+    return named(field, group, plan.several);
 }
 
 Group::Group(Pattern pattern, std::vector<Field> of) : fields(std::move(of)) {
@@ -526,7 +480,7 @@ Group::Group(const CartesianDomain& domain, std::vector<Field> of) : fields(std:
                        field.halo.upper[d] >= 0 && field.halo.upper[d] <= domain.halo().upper[d];
         }
         const auto known = [&](const Pattern& pattern) { return fits(pattern, field); };
-        if (possible && std::none_of(patterns.begin(), patterns.end(), known))
+        if (possible && std::ranges::none_of(patterns, known))
             patterns.push_back(build_pattern(domain.staggered(more), field.halo));
     }
     if (patterns.empty()) patterns.push_back(build_pattern(domain));
@@ -534,9 +488,9 @@ Group::Group(const CartesianDomain& domain, std::vector<Field> of) : fields(std:
 
 void Plan::move_to(Bases arrays) {
     std::copy_n(arrays, bases.size(), bases.begin());
-    for (std::size_t f = 0; f < fields.size(); ++f)
-        for (std::size_t b = 0; b < fields[f].blocks.size(); ++b)
-            fields[f].blocks[b].first = bases[static_cast<std::size_t>(first_base[f]) + b];
+    std::byte* const* next = bases.data();
+    for (Field& field : fields)
+        for (BlockView& block : field.blocks) block.first = *next++;
 }
 
 byte_count Plan::bytes_sent(Direction direction) const {

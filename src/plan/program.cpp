@@ -89,7 +89,7 @@ StridedOp normalized(const StridedOp& op) {
     std::vector<Dim> dims;
     for (int d = 0; d < op.dims; ++d)
         if (op.count[d] != 1) dims.push_back({op.count[d], op.src_stride[d], op.dst_stride[d]});
-    std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
+    std::ranges::stable_sort(dims, [](const Dim& a, const Dim& b) {
         return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst);
     });
     StridedOp result = op;
@@ -102,9 +102,9 @@ StridedOp normalized(const StridedOp& op) {
             dims[d - 1].dst != dims[d].dst * dims[d].count)
             continue;
         dims[d - 1] = {dims[d - 1].count * dims[d].count, dims[d].src, dims[d].dst};
-        dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d));
+        dims.erase(dims.begin() + d);
     }
-    result.dims = static_cast<int>(dims.size());
+    result.dims = dims.size();
     for (int d = 0; d < result.dims; ++d) {
         result.count[d] = dims[d].count;
         result.src_stride[d] = dims[d].src;
@@ -129,7 +129,7 @@ byte_count count_runs(const IndexedOp& op) {
 
 void Runs::add(const Run& next) {
     if (next.bytes == 0) return;
-    std::vector<Run>& list = own();
+    std::vector<Run>& list = *list_;
     if (!list.empty() && list.back().src + list.back().bytes == next.src &&
         list.back().dst + list.back().bytes == next.dst)
         list.back().bytes += next.bytes;
@@ -140,10 +140,10 @@ namespace {
 
 RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     RunsOp result{op.src_base, op.dst_base, {}, op.scalar};
-    result.runs.reserve(static_cast<std::size_t>(expected));
+    result.runs.reserve(expected);
     for (byte_count k = 0; k < op.count; ++k)
-        result.add({op.src + at(op.src_list, k) * op.src_stride,
-                    op.dst + at(op.dst_list, k) * op.dst_stride, op.width});
+        result.runs.add({op.src + at(op.src_list, k) * op.src_stride,
+                         op.dst + at(op.dst_list, k) * op.dst_stride, op.width});
     return result;
 }
 
@@ -201,19 +201,6 @@ void Program::add(const IndexedOp& given) {
         indexed.push_back(op);
     }
 }
-
-namespace {
-
-// Calls body(dst, src) for every combination of the outer dimensions.
-template <class Body>
-void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body,
-               int d = 0) {
-    if (d >= outer) return body(dst, src);
-    for (byte_count i = 0; i < op.count[d]; ++i, dst += op.dst_stride[d], src += op.src_stride[d])
-        for_outer(op, outer, dst, src, body, d + 1);
-}
-
-}  // namespace
 
 void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases) {
     run_strided(op, src_bases, dst_bases, copying(kernels(), op));

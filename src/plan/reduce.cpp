@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/reduction.hpp"
 #include "plan/kernels.hpp"
 
 namespace parhelion {
@@ -49,53 +48,33 @@ void require_reducible(const Element& element, Reduction reduction) {
 
 namespace {
 
-class ByUser {
-public:
-    explicit ByUser(const UserReduction& by) : by_(by) {}
+byte_count target(const IndexedOp& op, byte_count k) {
+    return (op.dst_list ? op.dst_list[k] : k) * op.dst_stride;
+}
+byte_count source(const IndexedOp& op, byte_count k) {
+    return (op.src_list ? op.src_list[k] : k) * op.src_stride;
+}
 
-    void strided(const StridedOp& op, std::byte* dst, const std::byte* src, int d = 0) const {
-        if (d == op.dims) return by_.combine(dst, src, op.width);
-        for (byte_count i = 0; i < op.count[d]; ++i)
-            strided(op, dst + i * op.dst_stride[d], src + i * op.src_stride[d], d + 1);
-    }
-    void indexed(const IndexedOp& op, std::byte* dst, const std::byte* src) const {
-        if (by_.wants_many()) return together(op, dst, src);
-        for (byte_count k = 0; k < op.count; ++k)
-            by_.combine(dst + to(op, k), src + from(op, k), op.width);
-    }
-    void runs(const RunsOp& op, std::byte* dst, const std::byte* src) const {
-        for (const Run& run : op.runs) by_.combine(dst + run.dst, src + run.src, run.bytes);
-    }
-
-private:
-    static byte_count to(const IndexedOp& op, byte_count k) {
-        return (op.dst_list ? op.dst_list[k] : k) * op.dst_stride;
-    }
-    static byte_count from(const IndexedOp& op, byte_count k) {
-        return (op.src_list ? op.src_list[k] : k) * op.src_stride;
-    }
-
-    // Batches cells up to the first repeated one, then continues from it.
-    void together(const IndexedOp& op, std::byte* dst, const std::byte* src) const {
-        std::vector<std::byte> left, right;
-        std::unordered_set<byte_count> seen;
-        for (byte_count first = 0, k = 0; first < op.count; first = k) {
-            for (seen.clear(); k < op.count && seen.insert(to(op, k)).second;) ++k;
-            const auto bytes = static_cast<std::size_t>((k - first) * op.width),
-                       width = static_cast<std::size_t>(op.width);
-            left.resize(bytes), right.resize(bytes);
-            for (byte_count i = first; i < k; ++i) {
-                std::memcpy(left.data() + (i - first) * op.width, dst + to(op, i), width);
-                std::memcpy(right.data() + (i - first) * op.width, src + from(op, i), width);
-            }
-            by_.combine(left.data(), right.data(), static_cast<byte_count>(bytes));
-            for (byte_count i = first; i < k; ++i)
-                std::memcpy(dst + to(op, i), left.data() + (i - first) * op.width, width);
+// Batches cells up to the first repeated one, then continues from it.
+void combine_together(const UserReduction& by, const IndexedOp& op, std::byte* dst,
+                      const std::byte* src) {
+    const auto to = [&](byte_count k) { return dst + target(op, k); };
+    const auto width = static_cast<std::size_t>(op.width);
+    std::vector<std::byte> left, right;
+    std::unordered_set<byte_count> seen;
+    for (byte_count first = 0, k = 0; first < op.count; first = k) {
+        for (seen.clear(); k < op.count && seen.insert(target(op, k)).second;) ++k;
+        const byte_count bytes = (k - first) * op.width;
+        left.resize(bytes), right.resize(bytes);
+        for (byte_count i = first; i < k; ++i) {
+            std::memcpy(left.data() + (i - first) * op.width, to(i), width);
+            std::memcpy(right.data() + (i - first) * op.width, src + source(op, i), width);
         }
+        by.combine(left.data(), right.data(), bytes);
+        for (byte_count i = first; i < k; ++i)
+            std::memcpy(to(i), left.data() + (i - first) * op.width, width);
     }
-
-    const UserReduction& by_;
-};
+}
 
 void run_row(const Loops& use, std::byte* dst, const std::byte* src, byte_count bytes) {
     static constexpr byte_count none[2] = {0, 0};
@@ -105,37 +84,43 @@ void run_row(const Loops& use, std::byte* dst, const std::byte* src, byte_count 
 // Combines values of opposite sign: negates whole elements of `size` bytes into a buffer first.
 template <class Combine>
 void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, byte_count size,
-                    const Combine& combine, int d = 0) {
-    if (d < op.dims) {
-        for (byte_count i = 0; i < op.count[d]; ++i)
-            reduce_negated(op, dst + i * op.dst_stride[d], src + i * op.src_stride[d], size,
-                           combine, d + 1);
-        return;
-    }
+                    const Combine& combine) {
     alignas(64) std::byte values[largest_signed_element];
     const byte_count most = largest_signed_element / size * size;
-    for (byte_count done = 0; done < op.width; done += most) {
-        const byte_count bytes = std::min(most, op.width - done);
-        run_row(copying(kernels(), op), values, src + done, bytes);
-        combine(dst + done, values, bytes);
-    }
+    for_outer(op, op.dims, dst, src, [&](std::byte* to, const std::byte* from) {
+        for (byte_count done = 0; done < op.width; done += most) {
+            const byte_count bytes = std::min(most, op.width - done);
+            run_row(copying(kernels(), op), values, from + done, bytes);
+            combine(to + done, values, bytes);
+        }
+    });
 }
 
-void reduce_by_user(const Program& program, Bases src, Bases dst, const UserReduction& reduction) {
-    const ByUser by(reduction);
+void reduce_by_user(const Program& program, Bases src, Bases dst, const UserReduction& by) {
+    const auto combine = [&](std::byte* into, const std::byte* values, byte_count bytes) {
+        by.combine(into, values, bytes);
+    };
     for (const StridedOp& op : program.strided) {
         std::byte* const to = dst[op.dst_base] + op.dst;
         const std::byte* const from = src[op.src_base] + op.src;
-        const auto combine = [&](std::byte* into, const std::byte* values, byte_count bytes) {
-            reduction.combine(into, values, bytes);
-        };
-        if (op.negated) reduce_negated(op, to, from, reduction.element().size, combine);
-        else by.strided(op, to, from);
+        if (op.negated) reduce_negated(op, to, from, by.element().size, combine);
+        else
+            for_outer(op, op.dims, to, from, [&](std::byte* into, const std::byte* values) {
+                by.combine(into, values, op.width);
+            });
     }
-    for (const IndexedOp& op : program.indexed)
-        by.indexed(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+    for (const IndexedOp& op : program.indexed) {
+        std::byte* const to = dst[op.dst_base] + op.dst;
+        const std::byte* const from = src[op.src_base] + op.src;
+        if (by.wants_many()) combine_together(by, op, to, from);
+        else
+            for (byte_count k = 0; k < op.count; ++k)
+                by.combine(to + target(op, k), from + source(op, k), op.width);
+    }
     for (const RunsOp& op : program.runs)
-        by.runs(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+        for (const Run& run : op.runs)
+            by.combine(dst[op.dst_base] + op.dst + run.dst, src[op.src_base] + op.src + run.src,
+                       run.bytes);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <bit>
 #include <string>
 
-#include "parhelion/core/error.hpp"
 #include "plan/compile.hpp"
 
 namespace parhelion {
@@ -53,7 +52,7 @@ SequenceSurvey::SequenceSurvey(const Plan& plan) {
             const DimensionSet ghosts = ghost_dimensions(piece, pattern.dimensions);
             if (!std::has_single_bit(ghosts)) continue;
             beside = true;
-            ++words_[2 + 2 * static_cast<std::size_t>(std::countr_zero(ghosts)) + far];
+            ++words_[2 + 2 * std::countr_zero(ghosts) + far];
         }
         if (!beside && !link.receive.boxes.empty()) ++words_[1];
     };
@@ -82,17 +81,16 @@ std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
     std::vector<DimensionSet> stages;
     unsigned near_ones = 0, own_ones = 0;
     for (int d = 0; d < max_dimensions; ++d)
-        if (far(d)) stages.push_back(static_cast<DimensionSet>(1u << d));
+        if (far(d)) stages.push_back(1u << d);
         else (near(d) ? near_ones : own_ones) |= 1u << d;
     if (sequence == Sequence::by_dimension) {
         for (int d = 0; d < max_dimensions; ++d)
-            if ((near_ones >> d & 1) != 0) stages.push_back(static_cast<DimensionSet>(1u << d));
+            if ((near_ones >> d & 1) != 0) stages.push_back(1u << d);
         near_ones = 0;
     }
-    if (near_ones != 0) stages.push_back(static_cast<DimensionSet>(near_ones));
+    if (near_ones != 0) stages.push_back(near_ones);
     if (stages.empty()) stages.push_back(0);
-    stages.back() =
-        static_cast<DimensionSet>(stages.back() | own_ones);  // own periodic copies need no message
+    stages.back() = stages.back() | own_ones;  // own periodic copies need no message
     return stages;
 }
 

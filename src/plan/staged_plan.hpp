@@ -35,8 +35,8 @@ public:
     std::vector<DimensionSet> stages(Sequence sequence) const;
 
 private:
-    bool near(int d) const { return words_[2 + 2 * static_cast<std::size_t>(d)] > 0; }
-    bool far(int d) const { return words_[3 + 2 * static_cast<std::size_t>(d)] > 0; }
+    bool near(int d) const { return words_[2 + 2 * d] > 0; }
+    bool far(int d) const { return words_[3 + 2 * d] > 0; }
     std::array<std::uint64_t, words> words_{};
 };
 

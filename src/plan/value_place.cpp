@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstring>
 
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {
@@ -16,11 +16,11 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
     const Field& field = plan.fields[place.f];
     const Pattern& pattern = plan.pattern_of(place.f);
     const BoxLayout shape = box_in_field(plan, place.f, piece, box);
-    place.cell.resize(static_cast<std::size_t>(pattern.dimensions));
+    place.cell.resize(pattern.dimensions);
     for (auto d = order.rbegin(); d != order.rend(); ++d) {
         const byte_count count = shape.count[*d], i = value % count;
         value /= count;
-        if (*d == pattern.dimensions) place.component = static_cast<int>(i);
+        if (*d == pattern.dimensions) place.component = i;
         else {
             const int here = piece.axis(*d);
             place.cell[here] = piece.is_backward(*d) ? box.hi[here] - 1 - i : box.lo[here] + i;
@@ -35,16 +35,15 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
     const std::vector<global_index> here = place.cell;
     for (int d = 0; d < pattern.dimensions && !piece.at_owner; ++d)
         place.cell[piece.turn.axes[d]] =
-            piece.shift[d] + (piece.turn.mirrored >> d & 1 ? -here[d] : here[d]);
+            piece.shift[d] + (has(piece.turn.mirrored, d) ? -here[d] : here[d]);
     place.size = field.element.size;
     place.negated = !piece.at_owner && is_negated(field, piece);
 }
 
-void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
-                   const std::vector<std::vector<int>>* orders, byte_count offset) {
+void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
     const Field& field = plan.fields[at.f];
     const int dimensions = plan.pattern_of(at.f).dimensions;
-    const std::vector<int> order = orders ? (*orders)[at.f] : packing_order(field, dimensions);
+    const std::vector<int> order = packing_order(field, dimensions);
     for (const BoxPiece& piece : at.side->boxes) {
         const Box box = clipped(piece, field, dimensions);
         const byte_count bytes = box.cells() * bytes_per_cell(field);
@@ -57,17 +56,14 @@ void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
 void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
     const Field& field = plan.fields[at.f];
     const Pattern& pattern = plan.pattern_of(at.f);
-    place.local = at.side->cells[static_cast<std::size_t>(offset / bytes_per_cell(field))];
+    place.local = at.side->cells[offset / bytes_per_cell(field)];
     place.owned = place.local < pattern.owned;
-    place.component = static_cast<int>(offset % bytes_per_cell(field) / field.element.size);
+    place.component = offset % bytes_per_cell(field) / field.element.size;
     place.size = field.element.size;
     if (!pattern.ids) return;
-    const auto cell = static_cast<std::size_t>(place.local);
-    if (!place.owned)
-        place.cell = {pattern.ids->ghosts[cell - static_cast<std::size_t>(pattern.owned)]};
-    else
-        place.cell = {pattern.ids->first >= 0 ? pattern.ids->first + place.local
-                                              : pattern.ids->owned[cell]};
+    const CellIds& ids = *pattern.ids;
+    if (!place.owned) place.cell = {ids.ghosts[place.local - pattern.owned]};
+    else place.cell = {ids.first >= 0 ? ids.first + place.local : ids.owned[place.local]};
 }
 
 template <class T>
@@ -86,11 +82,7 @@ std::string number(const std::byte* value, bool negated) {
 
 template <class T>
 std::string pair(const std::byte* value, bool negated) {
-    std::string text = "(";
-    return text.append(number<T>(value, negated))
-        .append(", ")
-        .append(number<T>(value + sizeof(T), negated))
-        .append(")");
+    return concat("(", number<T>(value, negated), ", ", number<T>(value + sizeof(T), negated), ")");
 }
 
 std::string digits(const std::byte* value, byte_count size) {
@@ -105,19 +97,17 @@ std::string digits(const std::byte* value, byte_count size) {
 
 }  // namespace
 
-ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
-                    const std::vector<std::vector<int>>* orders) {
+ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at) {
     for (const MessageField& field : layout.fields) {
         if (at >= field.begin + field.bytes) continue;
         ValuePlace place{field.f};
         const byte_count offset = at - field.begin;
         if (plan.pattern_of(field.f).indexed()) find_in_cells(place, plan, field, offset);
-        else find_in_boxes(place, plan, field, orders, offset);
+        else find_in_boxes(place, plan, field, offset);
         place.first = at - offset % place.size;
         return place;
     }
-    throw Error("byte " + std::to_string(at) + " is no part of a message of " +
-                std::to_string(layout.bytes()));
+    throw Error(concat("byte ", at, " is no part of a message of ", layout.bytes()));
 }
 
 byte_count first_difference(const MessageLayout& layout, const std::byte* a, const std::byte* b,
@@ -139,7 +129,7 @@ std::string to_string(const Plan& plan, const ValuePlace& place) {
     else {
         text += "(";
         for (std::size_t d = 0; d < place.cell.size(); ++d)
-            text.append(d > 0 ? ", " : "").append(std::to_string(place.cell[d]));
+            text += concat(d > 0 ? ", " : "", place.cell[d]);
         text += ")";
     }
     const bool several = plan.fields[place.f].components > 1;

@@ -18,10 +18,8 @@ struct ValuePlace {
     byte_count first = 0, size = 0;
 };
 
-/// The value at byte `at`, which must be part of one, of a message with the packing orders `orders`
-/// (null: this rank's). Local.
-ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
-                    const std::vector<std::vector<int>>* orders = nullptr);
+/// The value at byte `at`, which must be part of one, of a message in this rank's packing order.
+ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at);
 
 /// First byte at or after `from` at which two messages of this layout differ, or −1. Ignores
 /// padding between fields.

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "pattern/axis_map.hpp"
-#include "plan/layout.hpp"
 
 namespace parhelion {
 namespace {
@@ -110,7 +109,7 @@ bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int
 // Whether all ghosts across own dimensions are such copies, and all others come from other ranks.
 bool images_are_complete(const Pattern& pattern, const Sources& sources,
                          const std::vector<int>& own, bool signed_fields) {
-    return std::all_of(sources.begin(), sources.end(), [&](const auto& each) {
+    return std::ranges::all_of(sources, [&](const auto& each) {
         const auto& [offset, source] = each;
         const auto last =
             std::find_if(own.rbegin(), own.rend(), [&](int d) { return offset[d] != 0; });
@@ -134,8 +133,7 @@ bool is_product(const Sources& sources, int dimensions) {
 bool mirrors_evenly(const Field& field, const Sources& sources, const std::vector<int>& own) {
     for (const int d : own)
         for (int e = 0; mirrored_beside(sources, d) >> e != 0; ++e)
-            if ((mirrored_beside(sources, d) >> e & 1) != 0 &&
-                field.halo.lower[e] != field.halo.upper[e])
+            if (has(mirrored_beside(sources, d), e) && field.halo.lower[e] != field.halo.upper[e])
                 return false;
     return true;
 }
@@ -164,8 +162,8 @@ public:
         const auto shorter = [&](int a, int b) {
             return std::abs(strides[a]) < std::abs(strides[b]);
         };
-        const auto mirroring = std::find_if(
-            own_.begin(), own_.end(), [&](int d) { return mirrored_beside(sources, d) != 0; });
+        const auto mirroring =
+            std::ranges::find_if(own_, [&](int d) { return mirrored_beside(sources, d) != 0; });
         std::stable_sort(own_.begin(), mirroring, shorter);
         for (int d = 0; d < pattern_.dimensions; ++d)
             if (shorter(d, fastest_)) fastest_ = d;
@@ -193,8 +191,7 @@ private:
     bool mirrors_others() const {
         for (const int d : own_)
             for (int e = 0; e < pattern_.dimensions; ++e)
-                if ((mirrored_beside(sources_, d) >> e & 1) != 0 && comes_from_others(e))
-                    return true;
+                if (has(mirrored_beside(sources_, d), e) && comes_from_others(e)) return true;
         return false;
     }
 
@@ -244,7 +241,7 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const auto own = own_dimensions(pattern, *sources);
     std::vector<int> fields;
     bool signed_fields = false, faces = false;
-    for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
+    for (int f = 0; f < plan.field_count(); ++f)
         if (plan.group_of[f] == group) {
             fields.push_back(f), signed_fields = signed_fields || plan.fields[f].sign < 0;
             faces = faces || plan.fields[f].neighbors == Neighbors::faces;
@@ -253,7 +250,7 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
         !images_are_complete(pattern, *sources, own, signed_fields))
         return false;
     const auto is_even = [&](int f) { return mirrors_evenly(plan.fields[f], *sources, own); };
-    if (!std::all_of(fields.begin(), fields.end(), is_even)) return false;
+    if (!std::ranges::all_of(fields, is_even)) return false;
     stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
     for (const int f : fields) Wrapping(stage_plan, plan, f, own, *sources).add();
     return true;

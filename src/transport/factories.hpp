@@ -7,7 +7,7 @@ namespace parhelion {
 
 class ArrayAccess;
 
-/// The registered transports; the pointers stay valid until the process ends. Local.
+/// The registered transports; the pointers stay valid. Local.
 std::vector<const TransportInfo*> known_transports();
 
 /// For ranks without neighbors.

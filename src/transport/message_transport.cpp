@@ -11,13 +11,8 @@
 namespace parhelion {
 namespace {
 
-// A chunk of a forward message to another node: packing, transfer and unpacking of chunks overlap.
-// Programs address the chunk from its start.
-struct MessagePiece {
-    byte_count bytes = 0;
-    Program program;  // fields → chunk, or chunk → fields
-};
-
+// Large forward messages to another node go in chunks: packing, transfer and unpacking overlap.
+//
 // Linux delivers TCP data in packets of up to 64 KiB with headers: a slightly longer chunk takes as
 // long as two.
 constexpr byte_count largest_piece = 56 << 10;
@@ -60,12 +55,12 @@ byte_count size_of_pieces(byte_count total) {
 }
 
 // Joins consecutive parts up to `size` bytes.
-std::vector<MessagePiece> joined(std::vector<Part> parts, byte_count size, bool packing) {
-    std::vector<MessagePiece> pieces;
+std::vector<Part> joined(std::vector<Part> parts, byte_count size, bool packing) {
+    std::vector<Part> pieces;
     for (Part& part : parts) {
         if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size)
             pieces.emplace_back();
-        MessagePiece& piece = pieces.back();
+        Part& piece = pieces.back();
         const byte_count at = whole_lines(piece.bytes);
         shift(part.program, at, packing);
         append(piece.program, std::move(part.program));
@@ -75,7 +70,7 @@ std::vector<MessagePiece> joined(std::vector<Part> parts, byte_count size, bool 
 }
 
 // Local: both ends compute the same chunks. Requires the communicator's node().
-std::vector<MessagePiece> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
+std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
     const byte_count asked = piece_size_for_tests(),
                      bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
     if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
@@ -101,7 +96,7 @@ struct Slot {
 // State of a link in one direction.
 struct LinkState {
     const LinkPlan* link;
-    std::vector<MessagePiece> sent = {}, received = {};  // empty: one chunk
+    std::vector<Part> sent = {}, received = {};  // empty: one chunk
     int slot = 0, slots = 1,
         missing = 0;  // first slot, number of slots, number of slots without data
     bool receives = false;
@@ -174,8 +169,7 @@ public:
     bool finished() override { return get_on() && messenger_->test_sends(); }
 
     int expected() const override {
-        return static_cast<int>(std::count_if(links_.begin(), links_.end(),
-                                              [](const LinkState& link) { return link.receives; }));
+        return std::ranges::count_if(links_, [](const LinkState& link) { return link.receives; });
     }
 
     std::string state(int number) const override {
@@ -225,25 +219,24 @@ private:
     }
 
     void add_slots(LinkState& state, const Way& way, bool in_pieces) {
-        const int number = static_cast<int>(&state - links_.data());
-        state.slot = static_cast<int>(slots_.size());
+        const int number = &state - links_.data();
+        state.slot = slots_.size();
         state.receives = way.receive_bytes > 0;
         if (in_pieces) {
             state.sent = pieces_of(plan_, *state.link, true);
             state.received = pieces_of(plan_, *state.link, false);
             for (auto* pieces : {&state.sent, &state.received})
-                for (MessagePiece& piece : *pieces) plan_.executor->compile(piece.program);
+                for (Part& piece : *pieces) plan_.executor->compile(piece.program);
         }
-        state.slots =
-            static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
+        state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
         if (!state.in_pieces())
             return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
         // The direction with fewer chunks has empty slots; a short message is whole in the first.
-        static const MessagePiece none;
-        const auto chunk = [](const std::vector<MessagePiece>& pieces, std::size_t p,
-                              byte_count bytes, const Program& program) {
+        static const Part none;
+        const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
+                              const Program& program) {
             if (p == 0 && pieces.empty()) return std::pair(bytes, &program);
-            const MessagePiece& piece = p < pieces.size() ? pieces[p] : none;
+            const Part& piece = p < pieces.size() ? pieces[p] : none;
             return std::pair(piece.bytes, &piece.program);
         };
         for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {

@@ -4,16 +4,22 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "parhelion/core/error.hpp"
+#include "core/environment.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {
 
-/// Largest count: 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests of large messages. Local.
-byte_count largest_count();
+/// Largest count: 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests of large messages.
+inline byte_count largest_count() {
+    constexpr byte_count most = std::numeric_limits<int>::max();
+    static const auto limit =
+        std::clamp<byte_count>(number_told("PARHELION_LARGEST_COUNT").value_or(most), 1, most);
+    return limit;
+}
 
 /// `count()` elements of `type()` are `bytes` bytes. Large messages get a derived type.
 class MessageType {

@@ -58,6 +58,17 @@ inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number
            std::to_string(rank) + " in exchange number " + std::to_string(number);
 }
 
+/// Marks the first slot that has come as reported, and returns its number; −1: none.
+template <class Slots, class HasCome>
+int report_next(Slots& slots, HasCome&& has_come) {
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (!slots[i].reported && has_come(slots[i])) {
+            slots[i].reported = true;
+            return static_cast<int>(i);
+        }
+    return -1;
+}
+
 /// Creates the transport around a messenger.
 std::unique_ptr<Transport> make_message_transport(const TransportContext& context,
                                                   const MakeMessenger& make,

@@ -24,7 +24,7 @@ public:
     // In channel order: messages of one tag match receives in order.
     void start_receives() override {
         for (int r = 0; r < receives_.size(); ++r) {
-            const auto i = static_cast<std::size_t>(receives_.channel(r));
+            const int i = receives_.channel(r);
             const Channel& channel = channels_[i];
             check_reached(
                 MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(),
@@ -32,8 +32,7 @@ public:
                 channel.rank, "MPI_Irecv");
         }
     }
-    void start_send(int number) override {
-        const auto i = static_cast<std::size_t>(number);
+    void start_send(int i) override {
         const Channel& channel = channels_[i];
         check_reached(
             MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(),

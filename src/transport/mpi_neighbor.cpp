@@ -2,7 +2,6 @@
 // §8.6), persistent if MPI supports it.
 #include "core/made_comms.hpp"
 #include "core/orphans.hpp"
-#include "parhelion/core/mpi_lifetime.hpp"
 #include "transport/factories.hpp"
 #include "transport/message_type.hpp"
 
@@ -26,7 +25,7 @@ public:
             add(channel.receive, channel.receive_bytes, sides_->receives);
             receives_something_.push_back(channel.receive_bytes > 0);
         }
-        const int degree = static_cast<int>(ranks.size());
+        const int degree = ranks.size();
         const Communicator& comm = context.plan.communicator();
         auto& made = comm.shared_state<MadeComms>();
         made.free_dropped(comm);

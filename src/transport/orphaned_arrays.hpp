@@ -32,8 +32,7 @@ inline void orphan_until(std::shared_ptr<const void> memory, std::vector<Awaited
     std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
     if (awaited.empty()) return;
     orphan_until(std::move(memory), [awaited = std::move(awaited)] {
-        return std::all_of(awaited.begin(), awaited.end(),
-                           [](const Awaited& each) { return each.is_done(); });
+        return std::ranges::all_of(awaited, [](const Awaited& each) { return each.is_done(); });
     });
 }
 

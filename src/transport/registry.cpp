@@ -2,7 +2,6 @@
 #include <list>
 #include <mutex>
 
-#include "parhelion/core/error.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/peer_arrays.hpp"
@@ -19,14 +18,7 @@ constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
 
 std::string xpmem_refusal(const Plan&) { return xpmem_unavailable(); }
 
-// A shorter name of node_aware(mpi).
-const TransportInfo* alias(const std::string& name) {
-    static const TransportInfo node_aware{
-        "node_aware",        "messages between nodes collected, sent by MPI",
-        Scope::anywhere,     works,
-        make_node_aware_mpi, {.reach = by_own_messages, .between_nodes = true, .passes_on = true}};
-    return name == node_aware.name ? &node_aware : nullptr;
-}
+constexpr auto short_name = "node_aware", short_for = "node_aware(mpi)";
 
 }  // namespace
 
@@ -124,7 +116,7 @@ void check_new(const Registry& known, const TransportInfo& info) {
                     "': use a word without +, |, : and commas");
     if (!info.make) throw Error("transport " + info.name + " has no function that makes it");
     for (const TransportInfo& other : known.all)
-        if (other.name == info.name || alias(info.name) != nullptr)
+        if (other.name == info.name || info.name == short_name)
             throw Error("there is a transport " + info.name +
                         " already: register another under another name");
 }
@@ -168,30 +160,18 @@ void register_transport(TransportInfo info) {
     registry().all.push_back(std::move(info));
 }
 
-namespace {
-
-// Returns null for an unknown name; then `names` lists the known ones.
-const TransportInfo* registered(const std::string& name, std::string& names) {
-    const std::lock_guard lock(registry().mutex);
-    for (const TransportInfo& info : registry().all) {
-        if (info.name == name) return &info;
-        names += (names.empty() ? "" : ", ") + info.name;
-    }
-    return nullptr;
-}
-
-}  // namespace
-
 const TransportInfo& find_transport(const std::string& name) {
-    if (const TransportInfo* other = alias(name)) return *other;
-    std::string names;
-    const TransportInfo* const info = registered(name, names);
-    if (info == nullptr)
+    const std::vector<const TransportInfo*> known = known_transports();
+    const auto found =
+        std::ranges::find(known, name == short_name ? short_for : name, &TransportInfo::name);
+    if (found == known.end()) {
+        std::string names;
+        for (const TransportInfo* each : known) names += (names.empty() ? "" : ", ") + each->name;
         throw Error("there is no transport '" + name + "': use auto, or one of " + names);
-    // Called without the lock: it may register a transport.
-    const std::string why_not = info->unavailable();
+    }
+    const std::string why_not = (*found)->unavailable();
     if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
-    return *info;
+    return **found;
 }
 
 }  // namespace parhelion

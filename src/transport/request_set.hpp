@@ -46,7 +46,7 @@ public:
         requests_.push_back(MPI_REQUEST_NULL);
     }
     MPI_Request& operator[](int i) { return requests_[i]; }
-    int size() const { return static_cast<int>(requests_.size()); }
+    int size() const { return requests_.size(); }
     int channel(int i) const { return channels_[i]; }
     int rank(int i) const { return ranks_[i]; }
 
@@ -122,7 +122,7 @@ private:
                MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
     }
     bool all_over() {
-        return std::count_if(requests_.begin(), requests_.end(), is_over) ==
+        return std::ranges::count_if(requests_, is_over) ==
                static_cast<std::ptrdiff_t>(requests_.size());
     }
 

@@ -8,6 +8,7 @@
 // them into its own memory, where the holder reads them.
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/single_copy.hpp"
 
@@ -50,13 +51,8 @@ public:
 
     int ready() override {
         get_on();
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            SingleCopySlot& slot = slots_[i];
-            if (slot.reported || written(slot) < number_) continue;
-            slot.reported = true;
-            return static_cast<int>(i);
-        }
-        return -1;
+        return report_next(slots_,
+                           [this](const SingleCopySlot& slot) { return written(slot) >= number_; });
     }
 
     void deliver(int i, Reduction) override {
@@ -88,18 +84,14 @@ public:
     std::string state(int i) const override {
         const SingleCopySlot& slot = slots_[i];
         const auto written = slot.mine->done.value.load(), granted = slot.mine->grant.number.load();
-        const std::string rank = "rank " + std::to_string(slot.link->rank),
-                          number = std::to_string(number_);
-        const std::string begun =
-            slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
+        const std::string begun = concat("begun number ", granted);
         if (slot.receives() && written < number_)
-            return "waiting for " + rank + " to write this rank's ghosts in exchange number " +
-                   number + " (it has written number " + std::to_string(written) + begun + ")";
-        if (slot.waits(number_))
-            return "waiting for " + rank + " to begin exchange number " + number + begun;
+            return waits_for(slot, "write this rank's ghosts in exchange",
+                             concat("written number ", written,
+                                    slot.sends() ? ", it has " + begun : std::string()));
+        if (slot.waits(number_)) return waits_for(slot, "begin exchange", begun);
         if (runs_ahead(slot) && !has_deferred_slot(number_ + 1, granted, true))
-            return "waiting for " + rank + " to begin an earlier exchange than number " + number +
-                   begun;
+            return waits_for(slot, "begin an earlier exchange than", begun);
         return {};
     }
 
@@ -134,9 +126,7 @@ private:
         for (SingleCopySlot& slot : slots_)
             if (slot.receives())
                 slot.theirs->grant.number.store(number_, std::memory_order_release);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        for (SingleCopySlot& slot : slots_)
-            if (slot.receives()) wake_if_asleep(*slot.neighbor->mailbox);
+        wake(&SingleCopySlot::receives);
     }
 
     bool put(SingleCopySlot& slot) {

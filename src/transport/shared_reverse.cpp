@@ -7,6 +7,7 @@
 // begin it, unless its message is too large to defer.
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/single_copy.hpp"
 
@@ -50,13 +51,8 @@ public:
 
     int ready() override {
         get_on();
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            SingleCopySlot& slot = slots_[i];
-            if (slot.reported || begun(slot) < number_) continue;
-            slot.reported = true;
-            return static_cast<int>(i);
-        }
-        return -1;
+        return report_next(slots_,
+                           [this](const SingleCopySlot& slot) { return begun(slot) >= number_; });
     }
 
     // Signals completion also on errors, so that the neighbor continues.
@@ -89,14 +85,11 @@ public:
 
     std::string state(int i) const override {
         const SingleCopySlot& slot = slots_[i];
-        const std::string rank = "rank " + std::to_string(slot.link->rank),
-                          number = std::to_string(number_);
         if (slot.receives() && begun(slot) < number_)
-            return "waiting for " + rank + " to begin exchange number " + number +
-                   " (it has begun number " + std::to_string(begun(slot)) + ")";
+            return waits_for(slot, "begin exchange", concat("begun number ", begun(slot)));
         if (slot.waits(number_) || (slot.one_way() && slot.sends() && !has_room(slot, number_ + 1)))
-            return "waiting for " + rank + " to take this rank's values of exchange number " +
-                   number + " (it has taken number " + std::to_string(taken(slot)) + ")";
+            return waits_for(slot, "take this rank's values of exchange",
+                             concat("taken number ", taken(slot)));
         return {};
     }
 
@@ -131,9 +124,7 @@ private:
                 slot.mine->grant.version = granted_set();
                 slot.mine->grant.number.store(granted(number_), std::memory_order_release);
             }
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        for (SingleCopySlot& slot : slots_)
-            if (slot.sends()) wake_if_asleep(*slot.neighbor->mailbox);
+        wake(&SingleCopySlot::sends);
     }
 
     // Defers once, if a slot is free. Without memory, a neighbor that maps the ghosts reads them

@@ -16,6 +16,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
@@ -43,7 +44,7 @@ constexpr std::uint64_t unread_at_end = 2;
 
 // The acknowledged number, and the slots.
 constexpr byte_count ring_bytes(byte_count slot, bool one_way) {
-    return line + static_cast<byte_count>(slot_count(one_way)) * slot;
+    return line + slot_count(one_way) * slot;
 }
 
 // Chunks of long messages go through a window: a few places that stay in both ranks' caches.
@@ -60,9 +61,7 @@ struct WindowShape {
         if (slot > worthwhile && place <= whole / 4)
             places = std::bit_floor(static_cast<std::uint64_t>(whole / place));
     }
-    byte_count bytes() const {
-        return places == 0 ? 0 : line + static_cast<byte_count>(places) * place;
-    }
+    byte_count bytes() const { return places == 0 ? 0 : line + places * place; }
 };
 
 // One end of a window: fills or empties its places in order.
@@ -92,7 +91,7 @@ private:
         return reinterpret_cast<SequenceLine*>(memory_)->value;
     }
     std::byte* place(std::uint64_t i) const {
-        return memory_ + line + static_cast<byte_count>(i & (shape_.places - 1)) * shape_.place;
+        return memory_ + line + (i & (shape_.places - 1)) * shape_.place;
     }
 
     WindowShape shape_;
@@ -178,10 +177,10 @@ struct Ring {
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
     std::uint64_t slots() const { return slot_count(one_way()); }
     std::byte* in(std::uint64_t number) const {
-        return here + line + static_cast<byte_count>(number % slots()) * receive.bytes;
+        return here + line + number % slots() * receive.bytes;
     }
     std::byte* out(std::uint64_t number) const {
-        return there.get() + line + static_cast<byte_count>(number % slots()) * send.bytes;
+        return there.get() + line + number % slots() * send.bytes;
     }
     std::uint64_t last_sent() const {
         std::uint64_t last = 0;
@@ -240,12 +239,8 @@ public:
         tell_late();
         while (receive_what_came()) {
         }
-        for (std::size_t i = 0; i < rings_.size(); ++i)
-            if (!rings_[i].reported && rings_[i].received == rings_[i].receive.size()) {
-                rings_[i].reported = true;
-                return static_cast<int>(i);
-            }
-        return -1;
+        return report_next(rings_,
+                           [](const Ring& ring) { return ring.received == ring.receive.size(); });
     }
 
     void deliver(int slot, Reduction reduction) override {
@@ -262,14 +257,13 @@ public:
 
     bool finished() override {
         tell_late();
-        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) {
+        return std::ranges::all_of(rings_, [this](const Ring& ring) {
             return !ring.is_late() && ring.read_enough(number_);
         });
     }
 
     int expected() const override {
-        return static_cast<int>(std::count_if(rings_.begin(), rings_.end(),
-                                              [](const Ring& r) { return r.receive.size() > 0; }));
+        return std::ranges::count_if(rings_, [](const Ring& r) { return r.receive.size() > 0; });
     }
 
     std::string state(int slot) const override {
@@ -277,12 +271,12 @@ public:
         const std::string with = "rank " + std::to_string(ring.link->rank),
                           number = std::to_string(number_);
         if (ring.received < ring.receive.size())
-            return waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank,
-                                number_) +
-                   " (it has sent number " + std::to_string(ring.last_sent()) + ")";
+            return concat(
+                waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank, number_),
+                " (it has sent number ", ring.last_sent(), ")");
         if (!ring.read_enough(number_))
-            return "waiting for " + with + " to read an earlier message than number " + number +
-                   " (it has read number " + std::to_string(ring.read_there().load()) + ")";
+            return concat("waiting for ", with, " to read an earlier message than number ", number,
+                          " (it has read number ", ring.read_there().load(), ")");
         return {};
     }
 
@@ -408,7 +402,7 @@ private:
             Words& header = headers.emplace_back();
             put_place(header, node_.mailbox_place());
             put_place(header, describe_place(ring.here));
-            header.push_back(static_cast<global_index>(ring.receive.size()));
+            header.push_back(ring.receive.size());
             header.push_back(ring.receive.bytes);
         }
         return headers;
@@ -423,9 +417,9 @@ private:
                 ring.there = map_place(get_place(header));
                 if (header.next() != static_cast<global_index>(ring.send.size()) ||
                     header.next() != ring.send.bytes)
-                    header.refuse(
-                        "the two ranks cut their messages differently: they run different "
-                        "versions");
+                    throw Error(
+                        concat("rank ", ring.link->rank,
+                               " cuts messages differently: run the same version on every rank"));
                 ring.to.open(ring.send.window,
                              ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
             });

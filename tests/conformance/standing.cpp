@@ -12,7 +12,6 @@ namespace {
 using Extents = std::vector<global_index>;
 
 void check_domain(const CartesianDomain& domain, int turn) {
-    verify(build_pattern(domain));
     for (const Route& route : routes_for(turn, 2)) {
         CAPTURE(route.transport);
         auto fields = make_fields(domain, 2, turn, route.memory, combinable(Reduction::sum));

@@ -98,7 +98,7 @@ RunsOp random_runs(Random& random, Scalar scalar, byte_count value) {
     byte_count src = random.between(0, 40), dst = random.between(0, 40);
     for (int runs = random.between(1, 12); runs > 0; --runs) {
         const byte_count bytes = value * random.between(1, 9);
-        op.add({src, dst, bytes});
+        op.runs.add({src, dst, bytes});
         src += bytes + random.between(1, 9), dst += bytes + random.between(1, 9);
     }
     return op;
@@ -113,7 +113,7 @@ Program random_program(Random& random, Scalar scalar,
     for (int ops = random.between(1, 3); ops > 0; --ops) {
         if (kind == 0) program.add(random_box(random, scalar, value));
         else if (kind == 1) program.add_plain(random_list(random, scalar, value, lists));
-        else program.add(random_runs(random, scalar, value));
+        else program.runs.push_back(random_runs(random, scalar, value));
     }
     return program;
 }

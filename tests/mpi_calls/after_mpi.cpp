@@ -98,7 +98,6 @@ void use_all_after_the_end() {
         refused(halo->name + " reverse", ended, [&] { halo->exchange.reverse(Reduction::sum); });
     }
     refused("exchange made", ended, [&] { Halo(*all.domain, "auto"); });
-    refused("pattern verified", ended, [&] { verify(*all.pattern); });
     refused("pattern built", ended, [&] { build_pattern(all.map->domain()); });
     refused("domain made", ended, [&] { CartesianDomain({8, 8}, {}, MPI_COMM_WORLD); });
     refused("domain made by default", ended, [&] { CartesianDomain({8, 8}); });

@@ -58,7 +58,6 @@ void exchanges(MPI_Comm comm) {
     });
     untouched("pattern", [&] {
         const Pattern pattern = build_pattern(domain);
-        verify(pattern);
         Exchange exchange(pattern, {view(array)});
         all_directions(exchange);
     });

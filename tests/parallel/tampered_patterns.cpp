@@ -1,6 +1,5 @@
-// Every rank rejects inconsistent patterns, when verifying them and when constructing an exchange.
+// Every rank rejects patterns that differ between neighbors when it constructs an exchange.
 #include <functional>
-#include <limits>
 
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
@@ -13,8 +12,6 @@ namespace {
 
 using Tamper = std::function<void(Pattern&)>;
 
-constexpr int largest = std::numeric_limits<int>::max();
-
 // Tampers with the last rank's part only.
 void refuse(const Pattern& good, const std::vector<Field>& fields, const std::string& what,
             const Tamper& tamper) {
@@ -23,18 +20,19 @@ void refuse(const Pattern& good, const std::vector<Field>& fields, const std::st
     const Communicator comm(MPI_COMM_WORLD);
     Pattern pattern = good;
     if (comm.rank() == comm.size() - 1) tamper(pattern);
-    EXPECT_NE(error_of([&] { verify(pattern); }), "");
     EXPECT_NE(error_of([&] { Exchange(pattern, fields, {"mpi"}); }), "");
 }
 
-// The link with the most data to tamper with.
+// The link with another rank that has the most data to tamper with.
 Link& some_link(Pattern& pattern) {
-    Link* best = &pattern.stages[0][0];
+    Link* best = nullptr;
     const auto entries = [](const Link& link) {
         return link.send.boxes.size() + link.send.cells.size();
     };
     for (Link& link : pattern.stages[0])
-        if (entries(link) > entries(*best)) best = &link;
+        if (link.rank != pattern.communicator.rank() &&
+            (best == nullptr || entries(link) > entries(*best)))
+            best = &link;
     return *best;
 }
 
@@ -45,41 +43,13 @@ const std::vector<std::pair<std::string, Tamper>> of_any{
      [](Pattern& p) {
          std::erase_if(p.stages[0], [&](const Link& link) { return link.rank == 0; });
      }},
-    {"a link is there twice", [](Pattern& p) { p.stages[0].push_back(p.stages[0].back()); }},
-    {"links are out of order",
-     [](Pattern& p) { p.stages[0].insert(p.stages[0].begin(), some_link(p)); }},
     {"no links", [](Pattern& p) { p.stages[0].clear(); }},
-    {"a rank too high", [](Pattern& p) { p.stages[0].back().rank = p.communicator.size(); }},
-    {"a negative rank", [](Pattern& p) { p.stages[0].front().rank = -1; }},
-    {"no stages", [](Pattern& p) { p.stages.clear(); }},
-    {"a stage too many", [](Pattern& p) { p.stages.resize(p.stages.size() + 3); }},
-    {"more different entries than there are", [](Pattern& p) { ++some_link(p).send_unique; }},
-    {"fewer different entries", [](Pattern& p) { --some_link(p).receive_unique; }},
-    {"a negative number of different entries", [](Pattern& p) { some_link(p).send_unique = -1; }},
-    {"repeats what is not there",
-     [](Pattern& p) { some_link(p).receive_duplicate_of.push_back(largest); }},
-    {"repeats a negative place", [](Pattern& p) { some_link(p).send_duplicate_of.push_back(-1); }},
-    {"-1 dimensions", [](Pattern& p) { p.dimensions = -1; }},
-    {"9 dimensions", [](Pattern& p) { p.dimensions = 9; }},
-    {"too many cells", [](Pattern& p) { p.owned = p.ghosts = largest; }},
-    {"a negative number of ghosts", [](Pattern& p) { p.ghosts = -1; }},
-    {"boxes and indices",
-     [](Pattern& p) {
-         some_link(p).send.cells.push_back(0);
-         some_link(p).send.boxes.emplace_back();
-     }},
 };
 
 const std::vector<std::pair<std::string, Tamper>> of_boxes{
     {"sent cells moved", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 0, 1); }},
     {"sent cells moved back", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 1, -1); }},
     {"ghosts moved", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, 1); }},
-    {"ghosts moved far away",
-     [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, largest); }},
-    {"coordinates beyond all bounds",
-     [](Pattern& p) {
-         some_link(p).send.boxes[0].cells.hi[0] = std::numeric_limits<global_index>::max();
-     }},
     {"fewer cells sent", [](Pattern& p) { --some_link(p).send.boxes[0].cells.hi[0]; }},
     {"fewer cells received", [](Pattern& p) { ++some_link(p).receive.boxes[0].cells.lo[1]; }},
     {"a box is missing",
@@ -88,46 +58,23 @@ const std::vector<std::pair<std::string, Tamper>> of_boxes{
      [](Pattern& p) {
          std::swap(some_link(p).send.boxes.front(), some_link(p).send.boxes.back());
      }},
-    {"a block that does not exist", [](Pattern& p) { some_link(p).send.boxes[0].block = 7; }},
-    {"a negative block", [](Pattern& p) { some_link(p).receive.boxes[0].block = -1; }},
     {"another reader", [](Pattern& p) { shift(some_link(p).send.boxes[0].owner, 0, 1); }},
     {"another owner of the ghosts",
      [](Pattern& p) { shift(some_link(p).receive.boxes[0].owner, 0, 1); }},
-    {"sides swapped", [](Pattern& p) { std::swap(some_link(p).send, some_link(p).receive); }},
-    {"ghosts received twice",
-     [](Pattern& p) {
-         Link& link = some_link(p);
-         link.receive.boxes.push_back(link.receive.boxes[0]), ++link.receive_unique;
-     }},
-    {"a larger block", [](Pattern& p) { ++p.blocks[0].hi[0]; }},
-    {"a smaller block", [](Pattern& p) { --p.blocks[0].hi[0]; }},
-    {"no blocks", [](Pattern& p) { p.blocks.clear(); }},
-    {"a narrower halo", [](Pattern& p) { p.halo = 0; }},
-    {"a negative halo", [](Pattern& p) { p.halo.lower[0] = -1; }},
 };
 
 const std::vector<std::pair<std::string, Tamper>> of_cells{
-    {"sends a ghost", [](Pattern& p) { some_link(p).send.cells[0] = p.owned; }},
-    {"sends a negative cell", [](Pattern& p) { some_link(p).send.cells[0] = -1; }},
-    {"receives into an owned cell", [](Pattern& p) { some_link(p).receive.cells[0] = 0; }},
-    {"receives beyond the last ghost",
-     [](Pattern& p) { some_link(p).receive.cells[0] = p.owned + p.ghosts; }},
-    {"receives a ghost twice",
-     [](Pattern& p) { some_link(p).receive.cells[0] = some_link(p).receive.cells[1]; }},
     {"one cell less sent",
      [](Pattern& p) { some_link(p).send.cells.pop_back(), --some_link(p).send_unique; }},
     {"one ghost less received",
      [](Pattern& p) { some_link(p).receive.cells.pop_back(), --some_link(p).receive_unique; }},
-    {"a ghost that nobody sends", [](Pattern& p) { ++p.ghosts; }},
-    {"fewer owned cells", [](Pattern& p) { p.owned = 0; }},
-    {"a negative number of owned cells", [](Pattern& p) { p.owned = -1; }},
-    {"sides swapped", [](Pattern& p) { std::swap(some_link(p).send, some_link(p).receive); }},
 };
 
 }  // namespace
 
 CASE("tampered structured patterns are refused") {
     const int size = Communicator(MPI_COMM_WORLD).size();
+    if (size == 1) return;
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
         const CartesianDomain domain(
             {4 * size, 5},
@@ -136,10 +83,7 @@ CASE("tampered structured patterns are refused") {
         fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1, domain.halo()}, 0,
                             Memory::ordinary);
         const Pattern good = build_pattern(domain);
-        verify(good);
-        for (const auto& [what, tamper] : of_any)
-            if (size > 1 || !holds(what, "link"))
-                refuse(good, views(fields), what, tamper);  // a single rank links to itself
+        for (const auto& [what, tamper] : of_any) refuse(good, views(fields), what, tamper);
         for (const auto& [what, tamper] : of_boxes) {
             // One box per link: no other order exists.
             if (algorithm == Algorithm::staged && holds(what, "order")) continue;
@@ -151,6 +95,7 @@ CASE("tampered structured patterns are refused") {
 
 CASE("tampered indexed patterns are refused") {
     const int size = Communicator(MPI_COMM_WORLD).size();
+    if (size == 1) return;
     Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(size), 6));
     for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) {
         const std::size_t ranks = mesh.ghosts.size();
@@ -162,7 +107,6 @@ CASE("tampered indexed patterns are refused") {
     std::vector<CellField> fields;
     fields.emplace_back(domain, mesh, CellSpec{{Scalar::int32, 4}}, 0, Memory::ordinary);
     const Pattern good = build_pattern(domain);
-    verify(good);
     for (const auto& [what, tamper] : of_any) refuse(good, views(fields), what, tamper);
     for (const auto& [what, tamper] : of_cells) refuse(good, views(fields), what, tamper);
     EXPECT_TRUE(fields[0].canaries_intact());

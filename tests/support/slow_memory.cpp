@@ -119,7 +119,7 @@ void cut(const IndexedOp& op, std::vector<Cells>& all) {
 void cut(const RunsOp& op, std::vector<Cells>& all) {
     for (const Run& run : op.runs) {
         RunsOp one{op.src_base, op.dst_base, {}, op.scalar, op.src, op.dst};
-        one.add(run);
+        one.runs.add(run);
         all.emplace_back().runs.push_back(one);
     }
 }

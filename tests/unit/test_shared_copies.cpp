@@ -75,8 +75,8 @@ CASE("index lists and runs are copied alike by one thread and by several") {
         program.add(op);
         RunsOp runs;
         for (byte_count i = 0; i < 40; ++i)
-            runs.add({700000 + i * 3000, 690000 + i * 2100, 100 + i * 50});
-        program.add(runs);
+            runs.runs.add({700000 + i * 3000, 690000 + i * 2100, 100 + i * 50});
+        program.runs.push_back(runs);
         const auto expected = copied(program, 1);
         for (const int threads : {2, 5}) EXPECT_EQ(copied(program, threads), expected);
     }

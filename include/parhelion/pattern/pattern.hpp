@@ -13,6 +13,7 @@ namespace parhelion {
 
 /// Bit d: dimension d.
 using DimensionSet = std::uint8_t;
+inline bool has(DimensionSet set, int d) { return (set >> d & 1) != 0; }
 
 /// How the seams between the two ends of a piece rotate it. Axes are those of the ghosts.
 struct SeamTurn {
@@ -36,7 +37,7 @@ struct BoxPiece {
 
     /// Local axis for an axis of the ghosts, and whether it runs backward.
     int axis(int d) const { return at_owner ? turn.axes[d] : d; }
-    bool is_backward(int d) const { return at_owner && (turn.mirrored >> d & 1) != 0; }
+    bool is_backward(int d) const { return at_owner && has(turn.mirrored, d); }
     friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
 };
 
@@ -66,8 +67,7 @@ struct Link {
     friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Links in ascending order of rank. One stage, or one per dimension if exchanged dimension by
-/// dimension.
+/// Links in ascending order of rank. Patterns have one stage, or one per dimension.
 using Stage = std::vector<Link>;
 
 /// Global ids of a rank's cells, for messages.
@@ -77,7 +77,7 @@ struct CellIds {
     std::vector<global_index> ghosts;
 };
 
-/// Holds no addresses or types: can be printed, saved, loaded, checked, and shared by exchanges.
+/// Made by build_pattern. Holds no addresses or types: exchanges can share it.
 struct Pattern {
     Communicator communicator;
     int dimensions = 0;       ///< 0: indexed
@@ -88,9 +88,9 @@ struct Pattern {
     std::vector<Stage> stages;
     Stagger stagger = {};                     ///< structured: of its fields
     HaloWidth ends = 0;                       ///< structured: owned layers beyond non-periodic ends
-    std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a loaded pattern
-    bool interleaved = false;  ///< indexed: other values lie between the cells, and the counts are
-                               ///< of all; the maker checks overlaps
+    std::shared_ptr<const CellIds> ids = {};  ///< indexed; null if unknown
+    bool interleaved = false;  ///< indexed: counts include other values between the cells; the
+                               ///< maker checks overlaps
 
     bool indexed() const { return dimensions == 0; }
 };
@@ -115,13 +115,5 @@ std::vector<int> neighbor_ranks(const Pattern& pattern);
 
 /// Human-readable. Local.
 std::string describe(const Pattern& pattern);
-
-/// Checks this rank: indices in range, boxes inside owned cells or halo, ghosts written once.
-/// Local. Throws Error naming link and entry.
-void check_local(const Pattern& pattern);
-
-/// Collective. check_local on every rank, then compares each link with the neighbor's side. Throws
-/// Error on every rank if a link has no partner, or its two sides differ in size or shape.
-void verify(const Pattern& pattern);
 
 }  // namespace parhelion

@@ -68,7 +68,7 @@ public:
     /// As values(), indexed by global coordinates.
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
     StridedView<T, Rank, Along> global_values(int block = 0) {
-        return indexed_from<Rank, Along>(boxes_.at(static_cast<std::size_t>(block)).lo, block);
+        return indexed_from<Rank, Along>(boxes_.at(block).lo, block);
     }
 
 private:

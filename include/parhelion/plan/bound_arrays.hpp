@@ -11,8 +11,7 @@
 
 namespace parhelion {
 
-/// Views of the arrays of one call, one per field. Owns nothing. Empty: the arrays of the
-/// construction.
+/// Views of the arrays of one call, one per field. Empty: the arrays of the construction.
 class ArrayList {
 public:
     ArrayList() = default;
@@ -40,8 +39,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Addresses of an exchange's current arrays. Transports keep a reference and read them at every
-/// copy. Binding is local and allocates nothing.
+/// Addresses of an exchange's current arrays, which transports read at every copy. Binding is local
+/// and allocates nothing.
 class BoundArrays {
 public:
     /// Binds the plan's arrays; the plan must outlive this object.
@@ -67,18 +66,15 @@ private:
         bool has_cells() const { return low != high; }
     };
     static constexpr std::size_t most_known = 4;  // time levels
-    std::size_t index(std::size_t f, std::size_t b) const {
-        return static_cast<std::size_t>(plan_.first_base[f]) + b;
-    }
-    void add_shape(std::size_t f, std::size_t b);
+    void add_shape(int f, int b);
     void want(const ArrayList& fields);
-    bool is_like(std::size_t f, const Field& given) const;
+    bool is_like(int f, const Field& given) const;
     bool is_known() const;
     void require_disjoint();
     void require_device() const;
     void want_places(const ArrayList& places);
-    void require_layout(std::size_t f, const Field& given) const;
-    void require_block(std::size_t f, std::size_t b, const Field& given) const;
+    void require_layout(int f, const Field& given) const;
+    void require_block(int f, int b, const Field& given) const;
     bool moved_together() const;
     bool may_overlap() const;
     void accept(const std::vector<std::byte*>& bases);

@@ -24,8 +24,8 @@ struct Event {
 class Queue {
 public:
     virtual ~Queue() = default;
-    /// Runs a program compiled by this queue's executor. Arrays and messages must live until it is
-    /// done; the lists of bases need not. Allocates nothing on the host.
+    /// Runs a program compiled by this queue's executor. Arrays and messages, but not the lists of
+    /// bases, must live until it is done. Allocates nothing on the host.
     virtual void enqueue(const Program& program, Bases src, Bases dst,
                          Reduction reduction = Reduction::replace) = 0;
     virtual Event record() = 0;
@@ -57,7 +57,7 @@ public:
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
     /// Name of the copy implementation, for messages.
     virtual std::string description() const { return copy_kernels_name(); }
-    /// Whether copies can access host memory that it has not allocated.
+    /// Whether copies can access any host memory.
     virtual bool reaches_host() const { return true; }
     /// Reason why it does not support the reduction; empty if it does.
     virtual std::string refusal(Reduction) const { return {}; }

@@ -24,11 +24,10 @@ struct Group {
     std::vector<Field> fields;  ///< each uses the first pattern with its stagger and ends
 };
 
-/// Links with one neighbor in one stage: one per pattern, possibly empty.
+/// Links with one neighbor in one stage, one per pattern.
 using Links = std::vector<const Link*>;
 
-/// One direction of a link. pack and unpack use base 0 for the message, and the plan's bases for
-/// fields.
+/// One direction of a link. Base 0 is the message; fields have the plan's bases.
 struct Way {
     byte_count send_bytes = 0, receive_bytes = 0;
     Program pack;    ///< fields → message
@@ -42,21 +41,20 @@ struct LinkPlan {
     Way forward, reverse;
     Program repeat;      ///< forward, after unpack: copies to duplicate ghosts
     bool small = false;  ///< ghosts in small pieces on one side or both; equal on both
-    std::vector<std::vector<int>>
-        orders;  ///< per field: packing order of dimensions at the neighbor
+    std::vector<std::vector<int>> orders;   ///< per field: the neighbor's packing order
     std::vector<std::int64_t> record = {};  ///< the neighbor's PlanTerms::record for this rank
     const Way& way(Direction direction) const {
         return direction == Direction::forward ? forward : reverse;
     }
 };
 
-/// This rank as its own neighbor: direct copies, no message.
+/// This rank as its own neighbor.
 struct SelfPlan {
     Links links;
     Program forward, repeat, reverse;
 };
 
-/// Concurrent messages: one stage, or one per dimension if exchanged dimension by dimension.
+/// Concurrent messages.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
@@ -73,28 +71,29 @@ class Executor;
 /// first stage. All ranks have equally many stages, so neighbors agree on each message's contents.
 struct Plan {
     struct Number {
-        int group = 0, field = 0;  ///< index of the group, and within it
+        int group = 0, field = 0;  ///< within the group
     };
     std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, concatenated
-    std::vector<std::vector<Box>>
-        reaches;                ///< per pattern and block: bounding box of all reads and writes
-    std::vector<Field> fields;  ///< as passed, or as a subset lists them; `halo`: ghost width with
-                                ///< the next block's boundary point
-    std::vector<HaloWidth> depths;  ///< per field, as passed
-    std::vector<Number> numbers;    ///< per field
-    std::vector<int> group_of;      ///< per field: index of its pattern
-    bool several = false;           ///< groups were passed: messages name them
-    std::vector<int> like;  ///< per field: first of its layout; copies differ only by the base
-    std::vector<std::byte*> bases;  ///< field by field, block by block
-    std::vector<int> first_base;    ///< per field
+    std::vector<std::vector<Box>> reaches;  ///< per pattern and block: box of reads and writes
+    std::vector<Field> fields;              ///< `halo`: with the next block's boundary point
+    std::vector<HaloWidth> depths;          ///< per field, as passed
+    std::vector<Number> numbers;            ///< per field
+    std::vector<int> group_of;              ///< per field: index of its pattern
+    bool several = false;                   ///< groups were passed: messages name them
+    std::vector<int> like;                  ///< per field: first field of this layout
+    std::vector<std::byte*> bases;          ///< field by field, block by block
+    std::vector<int> first_base;            ///< per field
     std::vector<StagePlan> stages;
-    std::shared_ptr<Executor> executor;  ///< runs all copies of the fields' memory
+    std::shared_ptr<Executor> executor;  ///< runs all copies
 
+    int field_count() const { return fields.size(); }
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// Pattern and link of a field.
     const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
     const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
+    /// Index of block `b` of field `f` in `bases`.
+    int base_of(int f, int b) const { return first_base[f] + b; }
     /// Replaces the fields' arrays. Programs stay the same.
     void move_to(Bases arrays);
     /// Bytes, and messages, sent to other ranks in one exchange. Local.
@@ -111,15 +110,13 @@ struct PlanTerms {
     std::function<int()> threads = {};  ///< that share large copies; called after `check`. Null: 1
 };
 
-/// Collective. Checks fields against patterns and ranks against each other, then compiles. Throws
-/// Error on every rank for: no group; several communicators; fields that do not fit their pattern,
-/// or differ between ranks in number, element, components, stagger or depth; fields or blocks that
-/// share cells (check_disjoint); inconsistent patterns; links without a partner, or with another
-/// size or shape there.
+/// Collective. Throws Error on every rank for: no group; several communicators; fields that do not
+/// fit their pattern, or differ between ranks in number, element, components, stagger or depth;
+/// fields or blocks that share cells (check_disjoint); links without a partner, or with another
+/// shape there.
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 
-/// "field 2", or with several groups "field 2 of group 1", for messages. Numbered from 0 within the
-/// group.
+/// "field 2", or with several groups "field 2 of group 1".
 std::string field_name(const Plan& plan, int f);
 
 /// Total of all ghosts of a neighbor's links.

@@ -48,23 +48,18 @@ struct Run {
 /// Copies share the list, as fields of equal layout do.
 class Runs {
 public:
-    const Run* data() const { return list_ ? list_->data() : nullptr; }
-    std::size_t size() const { return list_ ? list_->size() : 0; }
-    bool empty() const { return size() == 0; }
+    const Run* data() const { return list_->data(); }
+    std::size_t size() const { return list_->size(); }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
     /// Reserves memory. Call before copying the list.
-    void reserve(std::size_t count) { own().reserve(count); }
+    void reserve(std::size_t count) { list_->reserve(count); }
     /// Appends a run, or extends the last one if contiguous on both sides. Call before copying the
     /// list.
     void add(const Run& next);
 
 private:
-    std::vector<Run>& own() {
-        if (!list_) list_ = std::make_shared<std::vector<Run>>();
-        return *list_;
-    }
-    std::shared_ptr<std::vector<Run>> list_;
+    std::shared_ptr<std::vector<Run>> list_ = std::make_shared<std::vector<Run>>();
 };
 
 /// Copies runs; for index lists that are mostly contiguous.
@@ -73,9 +68,6 @@ struct RunsOp {
     Runs runs;  ///< offsets relative to `src` and `dst`
     Scalar scalar = Scalar::bytes;
     byte_count src = 0, dst = 0;
-
-    /// Same as Runs::add.
-    void add(const Run& next) { runs.add(next); }
 };
 
 /// Data dependence between the ops of a program.
@@ -103,9 +95,6 @@ struct Program {
     /// Appends the op, converted to runs or one strided copy if faster. Its lists must outlive the
     /// program.
     void add(const IndexedOp& op);
-    void add(RunsOp op) {
-        if (!op.runs.empty()) runs.push_back(std::move(op));
-    }
     /// Appends the op as it is: for reductions, whose order affects the result.
     void add_plain(const IndexedOp& op);
 };

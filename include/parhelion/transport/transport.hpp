@@ -16,8 +16,7 @@ namespace parhelion {
 class NodeContext;
 class Queue;
 
-/// Traffic between this rank's node and another in one exchange, for transports that aggregate
-/// messages.
+/// Traffic of one exchange between this rank's node and another.
 struct NodeTraffic {
     int node = 0;            ///< lowest rank of the other node
     std::int64_t pairs = 0;  ///< rank-to-rank messages without aggregation
@@ -77,8 +76,8 @@ private:
     bool has_given_up_ = false;
 };
 
-/// Arguments of a transport's constructor. Collective over the communicator: every rank constructs
-/// it, even without links. Plan and arrays must outlive it.
+/// Arguments of a transport's constructor, which is collective: every rank calls it, even without
+/// links. Plan and arrays must outlive it.
 struct TransportContext {
     const Plan& plan;
     const BoundArrays& arrays;
@@ -104,16 +103,14 @@ enum class Reach : std::uint8_t { none, own_messages, messages, arrays };
 /// Input of the tuner (`auto`), which by default benchmarks a transport for every neighbor in
 /// reach.
 struct Traits {
-    /// Reason why it cannot serve the plan with this rank's arrays; empty if it can. Local. Null:
-    /// serves any.
+    /// Reason why it cannot serve the plan with this rank's arrays. Local. Null: serves any.
     std::function<std::string(const Plan&)> refusal = {};
     /// By memory space: host, device.
     std::array<Reach, 2> reach = {Reach::arrays, Reach::none};
     /// Writes large pieces directly into the neighbor's arrays (single-copy). The tuner benchmarks
     /// the first such transport that takes the arrays.
     bool direct = false;
-    /// Factor on its times when the tuner compares: above 1 if it is more sensitive to noise or
-    /// distant cores.
+    /// Factor on its times when the tuner compares: above 1 if noise or distant cores slow it more.
     double handicap = 1;
     /// Constructing it creates a communicator: benchmarked only if cheap relative to an exchange;
     /// no other thread may create one meanwhile.
@@ -136,11 +133,10 @@ struct TransportInfo {
     Traits traits = {};
 };
 
-/// How it handles the plan's arrays. Local.
+/// How it handles the plan's arrays.
 Reach reach_of(const TransportInfo& info, const Plan& plan);
-/// Whether it supports the memory of the plan's fields. Local.
+/// Whether it supports the memory of the plan's fields.
 bool serves_memory_of(const TransportInfo& info, const Plan& plan);
-
 /// Reason why it cannot serve the plan (memory, `Traits::refusal`); empty if it can. Local.
 std::string refusal_of(const TransportInfo& info, const Plan& plan);
 

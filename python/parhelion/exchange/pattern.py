@@ -54,13 +54,6 @@ class Pattern:
         """Links of each stage, in ascending order of rank; a standard pattern has one stage. Local; copies."""
         return [[self._link(*link) for link in stage] for stage in self._native.stages()]
 
-    def verify(self) -> None:
-        """Compare each link with the neighbor's view of it. Collective.
-
-        Raises ValueError on every rank if a link has no counterpart there or the two sides differ.
-        """
-        self._native.verify()
-
     def _link(self, rank: int, send: Any, receive: Any) -> Link:
         if self.dimensions == 0:
             return Link(rank, send, receive)

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "parhelion/core/error.hpp"
 #include "plan/device/driver.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/peer_arrays.hpp"
@@ -68,8 +67,8 @@ class DeviceIpcAccess final : public ArrayAccess {
 public:
     /// Opens handles in the context of the plan's first array.
     explicit DeviceIpcAccess(const Plan& plan) {
-        for (std::size_t f = 0; f < plan.fields.size(); ++f)
-            for (const BlockView& block : plan.fields[f].blocks)
+        for (const Field& field : plan.fields)
+            for (const BlockView& block : field.blocks)
                 if (context_ == nullptr && block.first != nullptr)
                     context_ = context_of(block.first);
     }
@@ -92,9 +91,9 @@ public:
             return {};
         BlockPlace place;
         place.memory[0] = getpid();
-        place.memory[1] = static_cast<std::int64_t>(number_of(block.first));
+        place.memory[1] = number_of(block.first);
         std::memcpy(&place.memory[2], &handle, sizeof handle);
-        place.offset = static_cast<std::int64_t>(address_of(block.first) - first);
+        place.offset = address_of(block.first) - first;
         return place;
     }
 
@@ -148,15 +147,15 @@ std::string device_ipc_unavailable() {
 }
 
 std::string device_ipc_refusal(const Plan& plan) {
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
-            const ArrayBlock block = written_block(plan, f, b);
-            if (!block.empty() && !device::DeviceIpcAccess::describe_on_device(block))
-                return field_name(plan, static_cast<int>(f)) +
-                       " is in device memory that CUDA's handles do not share (a pool's, managed, "
-                       "or mapped by the program): use memory of cudaMalloc";
-        }
-    return {};
+    std::string refusal;
+    for_blocks(plan, [&](int f, int b) {
+        const ArrayBlock block = written_block(plan, f, b);
+        if (!block.empty() && !device::DeviceIpcAccess::describe_on_device(block))
+            refusal = field_name(plan, f) +
+                      " is in device memory that CUDA's handles do not share (a pool's, managed, "
+                      "or mapped by the program): use memory of cudaMalloc";
+    });
+    return refusal;
 }
 
 std::unique_ptr<Transport> make_device_ipc(const TransportContext& context) {

@@ -1,6 +1,5 @@
 #include "transport/node/handshake.hpp"
 
-#include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
 namespace parhelion {
@@ -25,7 +24,7 @@ void exchange_headers(const TransportContext& context,
         for (std::size_t i = 0; i < received.size(); ++i) {
             const Words words = received[i].values<global_index>();
             if (words.empty()) continue;
-            WordReader header(words, "neighbor's header");
+            WordReader header(words);
             open(i, header);
         }
     };

@@ -4,7 +4,6 @@
 #include <functional>
 #include <new>
 
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/transport/transport.hpp"
 #include "pattern/words.hpp"

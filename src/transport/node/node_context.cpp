@@ -14,10 +14,7 @@
 #include <utility>
 
 #include "core/collective_step.hpp"
-#include "core/cores.hpp"
 #include "core/mpi_threads.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
@@ -124,7 +121,7 @@ Words NodeContext::record() const {
 
 void NodeContext::watch(int rank, const Words& record) {
     if (record.empty()) return;
-    WordReader words(record, "record of rank " + std::to_string(rank));
+    WordReader words(record);
     const bool same_namespace = words.next() == process_namespace();
     const RemotePlace place = get_place(words);
     try {
@@ -167,8 +164,7 @@ void NodeContext::listen() {
                     MPI_STATUS_IGNORE) != MPI_SUCCESS ||
         !found)
         return;
-    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
-        heard_ = static_cast<int>(lost);
+    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = lost;
 }
 
 void NodeContext::pass_on(int rank) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 
-#include "parhelion/core/communicator.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "transport/node/peer_memory.hpp"
 #include "transport/node/signals.hpp"
@@ -40,14 +39,12 @@ public:
     /// Whether the node has more ranks than cores for them.
     bool oversubscribed() const { return oversubscribed_; }
 
-    /// Returns the neighbor; maps its mailbox on the first call. Local. Throws Error when mapping
-    /// fails.
+    /// The neighbor, whose mailbox it maps on the first call. Local. Throws Error.
     NodeNeighbor& meet(int rank, const RemotePlace& mailbox);
 
     /// Data with which others on this node can watch this rank.
     Words record() const;
-    /// Watches the neighbor from now on: by its mailbox if that can be mapped, else its process.
-    /// Local.
+    /// Watches the neighbor: by its mailbox if that can be mapped, else its process. Local.
     void watch(int rank, const Words& record);
 
     /// Progresses all pending MPI operations, the user's included, if this thread may call MPI.

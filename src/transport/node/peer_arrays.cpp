@@ -29,7 +29,7 @@ public:
 
 void put_group(Words& words, const Pattern& pattern, const Link& link) {
     words.push_back(pattern.owned);
-    words.push_back(static_cast<global_index>(pattern.blocks.size()));
+    words.push_back(pattern.blocks.size());
     for (const Box& block : pattern.blocks) put_box(words, block);
     put_selection(words, link.receive);
     put_selection(words, link.send);
@@ -38,8 +38,8 @@ void put_group(Words& words, const Pattern& pattern, const Link& link) {
 void get_group(WordReader& words, const Pattern& mine, PeerPlan& peer) {
     auto pattern = std::make_shared<Pattern>(
         Pattern{mine.communicator, mine.dimensions, {}, HaloWidth(0), 0, 0, {}});
-    pattern->owned = words.next_in<local_index>(0, 2147483647);
-    pattern->blocks.resize(words.count(8));
+    pattern->owned = words.next<local_index>();
+    pattern->blocks.resize(words.next<std::size_t>());
     for (Box& block : pattern->blocks) block = words.box();
     Link& link = peer.link_of_group.emplace_back();
     link.receive = words.selection();
@@ -66,14 +66,14 @@ std::shared_ptr<const ArrayAccess> node_shared_access() {
 }
 
 std::string private_field(const Plan& plan) {
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
-            if (!written_block(plan, f, b).empty() &&
-                !find_node_shared(plan.fields[f].blocks[b].first))
-                return field_name(plan, static_cast<int>(f)) +
-                       " is not in node-shared memory: use an array that make_array, zeros or "
-                       "NodeAllocator gives";
-    return {};
+    std::string refusal;
+    for_blocks(plan, [&](int f, int b) {
+        if (!written_block(plan, f, b).empty() && !find_node_shared(plan.fields[f].blocks[b].first))
+            refusal = field_name(plan, f) +
+                      " is not in node-shared memory: use an array that make_array, zeros or "
+                      "NodeAllocator gives";
+    });
+    return refusal;
 }
 
 std::byte* PeerMappings::find(const BlockPlace& place, const ArrayAccess& access) {
@@ -95,17 +95,16 @@ Links PeerPlan::links() const {
 
 void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access) {
     for (std::size_t g = 0; g < links.size(); ++g) put_group(words, *plan.patterns[g], *links[g]);
-    for (std::size_t f = 0; f < plan.fields.size(); ++f) {
+    for (int f = 0; f < plan.field_count(); ++f) {
         const Field& field = plan.fields[f];
-        words.push_back(static_cast<global_index>(field.blocks.size()));
-        for (std::size_t b = 0; b < field.blocks.size(); ++b) {
+        words.push_back(field.blocks.size());
+        for (int b = 0; b < static_cast<int>(field.blocks.size()); ++b) {
             const BlockView& block = field.blocks[b];
             const ArrayBlock cells = written_block(plan, f, b);
             words.push_back(!cells.empty());
             if (!cells.empty()) put_block_place(words, access.describe(cells).value());
             words.insert(words.end(), block.strides.begin(), block.strides.end());
-            words.push_back(block.component_stride != 0 ? block.component_stride
-                                                        : field.component_stride);
+            words.push_back(field.stride_of_components(b));
         }
     }
 }
@@ -117,11 +116,10 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& a
     peer.plan.group_of = mine.group_of;
     peer.plan.numbers = mine.numbers;
     for (const Field& own : mine.fields) {
-        Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
-        field.sign = own.sign, field.vector = own.vector, field.along = own.along;
-        field.neighbors = own.neighbors;
-        peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
-        field.blocks.resize(words.count(max_dimensions + 2));
+        Field field = own;
+        field.blocks.clear();
+        peer.plan.first_base.push_back(peer.plan.bases.size());
+        field.blocks.resize(words.next<std::size_t>());
         for (BlockView& block : field.blocks) {
             if (words.next() != 0) block.first = peer.arrays.find(get_block_place(words), access);
             for (auto& stride : block.strides) stride = words.next();

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/plan/plan.hpp"
 #include "pattern/words.hpp"
 #include "plan/array_block.hpp"
 
@@ -29,9 +28,9 @@ public:
     virtual ~ArrayAccess() = default;
     /// Why neighbors cannot map all arrays of the plan, empty when they can. Local.
     virtual std::string refusal(const Plan& plan) const = 0;
-    /// Returns nullopt when neighbors cannot map the block. Local.
+    /// Nullopt when neighbors cannot map the block. Local.
     virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
-    /// Maps the memory for the life of the pointer. Throws Error when it cannot.
+    /// Maps the memory for the life of the pointer. Throws Error.
     virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
     /// Allocates message memory that neighbors can map. Throws Error.
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) const {
@@ -49,22 +48,21 @@ std::shared_ptr<const ArrayAccess> node_shared_access();
 /// For any array, mapped by XPMEM. The first description shares all memory of this process with
 /// processes of the same user, until it ends.
 std::shared_ptr<const ArrayAccess> xpmem_access();
-/// What XPMEM lacks (library, device), empty when usable. Local; checks once.
+/// What XPMEM lacks (library, device), empty when usable.
 std::string xpmem_unavailable();
-/// Empty when the program uses a CUDA driver. Local.
+/// Empty when the program uses a CUDA driver.
 std::string device_ipc_unavailable();
 /// Why neighbors cannot map all arrays of the plan by CUDA IPC handles, else empty. Local.
 std::string device_ipc_refusal(const Plan& plan);
 
-/// Names an array that neighbors write and that is not node-shared, else empty. Local.
+/// Names an array that neighbors write and that is not node-shared, else empty.
 std::string private_field(const Plan& plan);
 
 /// Mappings of a neighbor's arrays; unmaps those unused for some array sets.
 class PeerMappings {
 public:
-    /// Starts the next set of arrays.
     void start() { ++set_; }
-    /// The block's address here; maps new memory. Throws Error when it cannot.
+    /// The block's address here; maps new memory. Throws Error.
     std::byte* find(const BlockPlace& place, const ArrayAccess& access);
     void forget_old();
 
@@ -90,7 +88,6 @@ struct PeerPlan {
 
 void put_block_place(Words& words, const BlockPlace& place);
 BlockPlace get_block_place(WordReader& words);
-/// Writes what a neighbor needs for its PeerPlan of this rank.
 void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access);
 
 /// Maps the neighbor's arrays. `mine` gives element types and dimensions, equal on both sides.

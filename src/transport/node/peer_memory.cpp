@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/concat.hpp"
 #include "core/populate.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -32,12 +33,13 @@ Cache& cache() {
 
 [[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
     const bool used_up = errno == EMFILE || errno == ENFILE;
-    throw Error("cannot " + what + " the shared memory of process " +
-                    std::to_string(place.process) + " (" + std::strerror(errno) + "): " +
-                    (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi"
-                             : "both must be of one user and one container; use transport mpi if "
-                               "they cannot be"),
-                ErrorKind::system);
+    throw Error(
+        concat("cannot ", what, " the shared memory of process ", place.process, " (",
+               std::strerror(errno), "): ",
+               (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi"
+                        : "both must be of one user and one container; use transport mpi if "
+                          "they cannot be")),
+        ErrorKind::system);
 }
 
 // Keeps an entry that has been mapped again.
@@ -90,19 +92,12 @@ RemotePlace describe_place(const void* address) {
 }
 
 void put_place(Words& words, const RemotePlace& place) {
-    for (std::int64_t word :
-         {place.process, place.descriptor, place.identity, place.size, place.offset})
-        words.push_back(word);
+    words.insert(words.end(),
+                 {place.process, place.descriptor, place.identity, place.size, place.offset});
 }
 
 RemotePlace get_place(WordReader& words) {
-    RemotePlace place;
-    place.process = words.next();
-    place.descriptor = words.next();
-    place.identity = words.next();
-    place.size = words.next();
-    place.offset = words.next();
-    return place;
+    return {words.next(), words.next(), words.next(), words.next(), words.next()};
 }
 
 std::shared_ptr<std::byte> map_place(const RemotePlace& place) {

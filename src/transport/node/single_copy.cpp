@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "plan/compile.hpp"
 
@@ -20,9 +21,7 @@ SingleCopy::SingleCopy(const TransportContext& context, const std::string& name,
       immediate_(context.plan.executor->is_immediate()), slots_(context.links.size()),
       plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()),
       name_(name), access_(std::move(access)) {
-    for (std::size_t f = 0; f < plan_.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b)
-            blocks_.push_back(written_block(plan_, f, b));
+    for_blocks(plan_, [this](int f, int b) { blocks_.push_back(written_block(plan_, f, b)); });
     places_.resize(blocks_.size());
     shake_hands(context);
 }
@@ -33,16 +32,16 @@ std::string SingleCopy::refusal() {
         const byte_count left =
             forward_ ? slot.way->receive_bytes : slot.way->send_bytes;  // when not mapped
         if (!set_->mappable && left > largest_deferred())
-            return "an array is not in memory that transport " + name_ + " maps, and messages of " +
-                   std::to_string(left) +
-                   " bytes are not left for it: use an array like those that the exchange was made "
-                   "with, or raise PARHELION_BEGIN_BYTES on every rank";
+            return concat(
+                "an array is not in memory that transport ", name_, " maps, and messages of ", left,
+                " bytes are not left for it: use an array like those that the exchange was made "
+                "with, or raise PARHELION_BEGIN_BYTES on every rank");
     }
     return {};
 }
 
 int SingleCopy::expected() const {
-    return static_cast<int>(std::ranges::count_if(slots_, &SingleCopySlot::receives));
+    return std::ranges::count_if(slots_, &SingleCopySlot::receives);
 }
 
 void SingleCopy::start() {
@@ -53,6 +52,18 @@ void SingleCopy::start() {
     patience_ = node_.oversubscribed() ? 0 : 1000;  // about 20 µs
     begun_ = queue_.record();
     granted_ = false;
+}
+
+void SingleCopy::wake(bool (SingleCopySlot::*which)() const) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const SingleCopySlot& slot : slots_)
+        if ((slot.*which)()) wake_if_asleep(*slot.neighbor->mailbox);
+}
+
+std::string SingleCopy::waits_for(const SingleCopySlot& slot, const std::string& to,
+                                  const std::string& has) const {
+    return concat("waiting for rank ", slot.link->rank, " to ", to, " number ", number_,
+                  " (it has ", has, ")");
 }
 
 void SingleCopy::release_memory(bool given_up, std::vector<Awaited> awaited) {
@@ -99,7 +110,7 @@ void SingleCopy::describe_arrays() {
         return each.number != 0 && each.identity == identity_ &&
                std::equal(each.bases.begin(), each.bases.end(), arrays_.bases());
     };
-    const auto seen = std::find_if(sets_.begin(), sets_.end(), is_here);
+    const auto seen = std::ranges::find_if(sets_, is_here);
     use(seen != sets_.end() ? *seen : described());
 }
 
@@ -112,11 +123,11 @@ ArraySet& SingleCopy::described() {
         mappable = mappable && place;
         if (place) places_[b] = *place;
     }
-    auto set = std::find_if(sets_.begin(), sets_.end(), [&](const ArraySet& each) {
+    auto set = std::ranges::find_if(sets_, [&](const ArraySet& each) {
         return each.number != 0 && each.mappable && mappable && each.places == places_;
     });
     if (set == sets_.end()) {
-        set = sets_.begin() + static_cast<std::ptrdiff_t>(++newest_ % array_sets_kept);
+        set = sets_.begin() + ++newest_ % array_sets_kept;
         set->number = newest_;
         set->places = places_;
         set->mappable = mappable;
@@ -141,10 +152,10 @@ bool SingleCopy::pack_left(SingleCopySlot& slot) {
 }
 
 void SingleCopy::refuse_left(const SingleCopySlot& slot) {
-    throw Error("there is no memory for a message of " + std::to_string(slot.way->send_bytes) +
-                    " bytes to rank " + std::to_string(slot.link->rank) +
-                    ", which has an array that cannot be mapped: free some, or use another "
-                    "transport",
+    throw Error(concat("there is no memory for a message of ", slot.way->send_bytes,
+                       " bytes to rank ", slot.link->rank,
+                       ", which has an array that cannot be mapped: free some, or use another "
+                       "transport"),
                 ErrorKind::system);
 }
 
@@ -209,7 +220,7 @@ std::vector<Words> SingleCopy::write_headers(const TransportContext& context) {
         put_place(header, node_.mailbox_place());
         put_place(header, describe_place(slots_[i].mine));
         put_place(header, describe_place(table_.get()));
-        header.push_back(static_cast<global_index>(set_->number));
+        header.push_back(set_->number);
         const bool has_room = !forward_ && slots_[i].may_be_deferred() && make_room();
         header.push_back(has_room);
         if (has_room) put_block_place(header, place_left(slots_[i]));
@@ -231,10 +242,10 @@ void SingleCopy::shake_hands(const TransportContext& context) {
             if (header.next() != 0) find_left(slot, get_block_place(header));
             slot.peer = get_peer_plan(header, plan_, *access_);
             slot.known[slot.version % array_sets_kept] = {slot.version, slot.peer.plan.bases};
-            const Links theirs = slot.peer.links();
-            slot.copies = forward_
-                              ? compile_direct(plan_, slot.link->links, slot.peer.plan, theirs)
-                              : compile_combining(plan_, slot.link->links, slot.peer.plan, theirs);
+            const Links links = slot.peer.links();
+            const LinksEnd owned{plan_, slot.link->links, End::owned},
+                ghosts{slot.peer.plan, links, End::ghosts};
+            slot.copies = forward_ ? compile_direct(owned, ghosts) : compile_direct(ghosts, owned);
             plan_.executor->compile(slot.copies);
         });
 }

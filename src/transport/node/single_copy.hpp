@@ -14,7 +14,6 @@
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/peer_arrays.hpp"
-#include "transport/node/peer_memory.hpp"
 #include "transport/orphaned_arrays.hpp"
 
 namespace parhelion {
@@ -31,7 +30,7 @@ constexpr bool has_deferred_slot(std::uint64_t number, std::uint64_t begun, bool
 /// Largest deferred message in bytes: larger ones would take several times their memory.
 byte_count largest_deferred();
 
-/// Exchanges that the sender has deferred, and their place.
+/// The exchanges that the sender has deferred.
 struct DeferredNote {
     alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
     alignas(64) BlockPlace place;
@@ -41,18 +40,14 @@ struct DeferredNote {
     }
 };
 
-/// Deferred messages of one link.
 struct DeferredBox {
     std::byte* start = nullptr;
     byte_count message = 0;
     bool one_way = false;
 
-    byte_count bytes() const {
-        return static_cast<byte_count>(deferred_slots(one_way)) * whole_lines(message);
-    }
+    byte_count bytes() const { return deferred_slots(one_way) * whole_lines(message); }
     std::byte* slot(std::uint64_t number) const {
-        return start +
-               static_cast<byte_count>(number % deferred_slots(one_way)) * whole_lines(message);
+        return start + number % deferred_slots(one_way) * whole_lines(message);
     }
 };
 
@@ -73,7 +68,7 @@ struct SingleCopyLines {
 
 constexpr std::size_t array_sets_kept = 4;  // time levels
 
-/// Arrays used before. On both sides a set replaces the fourth one before it.
+/// Arrays used before. A set replaces the fourth one before it, on both sides.
 struct ArraySet {
     std::uint64_t number = 0;  ///< 0: unused
     std::uint64_t identity = 0;
@@ -82,7 +77,6 @@ struct ArraySet {
     bool mappable = true;
 };
 
-/// State of one link.
 struct SingleCopySlot {
     const LinkPlan* link = nullptr;
     const Way* way = nullptr;
@@ -117,7 +111,6 @@ struct SingleCopySlot {
     bool waits(std::uint64_t number) const { return sends() && put < number; }
 };
 
-/// Base class of the transports of both directions.
 class SingleCopy : public Transport {
 public:
     SingleCopy(const TransportContext& context, const std::string& name,
@@ -129,6 +122,11 @@ public:
 protected:
     /// Starts an exchange of the currently bound arrays, after the queue's earlier work.
     void start();
+    /// Wakes the neighbors of these slots, to which numbers were stored.
+    void wake(bool (SingleCopySlot::*which)() const);
+    /// Text for timeout errors.
+    std::string waits_for(const SingleCopySlot& slot, const std::string& to,
+                          const std::string& has) const;
     /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited`, or
     /// forever, with the arrays that they may write, if `given_up`.
     void release_memory(bool given_up, std::vector<Awaited> awaited);
@@ -140,7 +138,7 @@ protected:
     bool pack_left(SingleCopySlot& slot);
     [[noreturn]] static void refuse_left(const SingleCopySlot& slot);
     void note_left(SingleCopySlot& slot, DeferredNote& note);
-    /// Enqueues unpacking of the neighbor's deferred message of this exchange.
+    /// Enqueues unpacking of the neighbor's deferred message.
     void take_left(SingleCopySlot& slot, const DeferredNote& note, Reduction reduction);
 
     const BoundArrays& arrays_;

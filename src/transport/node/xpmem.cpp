@@ -8,14 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 #include "transport/node/peer_arrays.hpp"
-
-// If the XPMEM header is installed, checks these declarations against it.
-#if __has_include(<xpmem.h>)
-#include <xpmem.h>
-#define PARHELION_HAS_XPMEM_HEADER 1
-#endif
 
 namespace parhelion {
 namespace {
@@ -28,12 +22,6 @@ struct Address {
 constexpr int read_and_write = 2;                    // XPMEM_RDWR
 constexpr int permitted_by_mode = 1;                 // XPMEM_PERMIT_MODE
 constexpr std::size_t all_memory = ~std::size_t{0};  // XPMEM_MAXADDR_SIZE
-
-#ifdef PARHELION_HAS_XPMEM_HEADER
-static_assert(sizeof(Address) == sizeof(xpmem_addr) && sizeof(xpmem_segid_t) == 8 &&
-              sizeof(xpmem_apid_t) == 8);
-static_assert(XPMEM_RDWR == read_and_write && XPMEM_PERMIT_MODE == permitted_by_mode);
-#endif
 
 struct Calls {
     int (*version)();
@@ -109,10 +97,10 @@ std::int64_t share() {
 }
 
 [[noreturn]] void fail(const char* call, std::int64_t segment) {
-    throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" +
-                    std::strerror(errno) +
-                    "): both processes must be of one user; use transport staged_shared",
-                ErrorKind::system);
+    throw Error(
+        concat(std::string(call), " of segment ", segment, " failed (", std::strerror(errno),
+               "): both processes must be of one user; use transport staged_shared"),
+        ErrorKind::system);
 }
 
 std::int64_t segment_of_process() {

@@ -30,38 +30,41 @@ public:
     byte_count bytes() const { return bytes_; }
     /// Alignment of the plan's bundles, no more than its values need, to avoid padding.
     static byte_count alignment(const Plan& plan, Direction direction);
-    /// Packs the arrays into the bundle at `to`.
     void pack(Queue& queue, Bases arrays, std::byte* to) const;
     /// Writes what the neighbor of link `i` needs to unpack the bundle.
     void describe(Words& header, std::size_t i) const;
     /// Call after all `describe`: frees data that only neighbors need.
     void forget_where();
-    /// Reads a neighbor's description. Returns the copies to this rank's ghosts, or, in reverse,
-    /// the combination into its owned values. They refer to index lists in `lists`, which must
+    /// Reads a neighbor's description. The copies refer to index lists in `lists`, which must
     /// outlive them.
     static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link,
                            WordReader& header, std::deque<std::vector<local_index>>& lists);
 
 private:
-    // Disjoint boxes in the bundle's order; a Share is an entry's box in a piece.
-    struct Piece {
-        std::int32_t block;
-        Box box;
-        byte_count before;  // number of cells
-    };
+    // Part of an entry in one of the bundle's disjoint boxes (pieces).
     struct Share {
-        std::size_t piece;
-        Box box;
+        Box cells;          // relative to the entry's box
+        Box in_piece;       // the same, relative to the piece
+        Box piece;          // from 0
+        byte_count before;  // number of cells before the piece
+    };
+    // Where one neighbor's entries are.
+    struct Where {
+        std::vector<std::vector<Share>> shares;  // by entry
+        std::vector<local_index> places;         // indexed, by entry
     };
     // The cells of all fields with equal pattern and depth.
     struct Cells {
+        struct Piece {
+            std::int32_t block;
+            Box box;
+            byte_count before;
+        };
         int group;
         HaloWidth halo;
         std::vector<Piece> pieces;
-        std::vector<std::vector<std::vector<Share>>> shares;  // by link and entry
-        Selection united;                                     // indexed
-        std::vector<std::vector<local_index>> places;  // by link and entry: index in `united`
-        std::vector<std::vector<Box>> wanted;          // by link: its entries' boxes
+        Selection united;          // indexed
+        std::vector<Where> where;  // by link
         byte_count count = 0;
     };
     struct Part {
@@ -69,7 +72,6 @@ private:
         byte_count begin;
     };
 
-    void add_fields(const Plan& plan);
     void add_messages();
     std::size_t cells_of(const Plan& plan, int f);
     void unite_boxes(const Plan& plan, const Field& field, Cells& cells) const;
@@ -77,6 +79,8 @@ private:
                       std::vector<Share>& shares);
     void unite_lists(Cells& cells) const;
     void add_field(const Plan& plan, int f);
+    static void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
+                          const Where& where, byte_count begin);
 
     std::vector<const LinkPlan*> links_;
     Direction direction_;

@@ -12,6 +12,7 @@
 #include <array>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "core/rank_names.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
@@ -79,13 +80,8 @@ public:
 
     int ready() override {
         get_on();
-        for (std::size_t i = 0; i < work_.slots.size(); ++i) {
-            Slot& slot = work_.slots[i];
-            if (slot.reported || !has_come(work_.reads[slot.read])) continue;
-            slot.reported = true;
-            return static_cast<int>(i);
-        }
-        return -1;
+        return report_next(work_.slots,
+                           [this](const Slot& slot) { return has_come(work_.reads[slot.read]); });
     }
 
     void deliver(int i, Reduction reduction) override {
@@ -110,8 +106,7 @@ public:
     }
 
     int expected() const override {
-        return static_cast<int>(
-            std::ranges::count_if(work_.slots, [](const Slot& slot) { return slot.receives; }));
+        return std::ranges::count_if(work_.slots, [](const Slot& slot) { return slot.receives; });
     }
 
     std::string state(int i) const override {
@@ -210,11 +205,10 @@ private:
             own(read).over.store(number_, std::memory_order_release);
     }
     std::string waits_for(const Read& read) const {
-        return "waiting for what " + named_ranks(read.senders) +
-               " of another node send together in exchange number " + std::to_string(number_) +
-               ", which rank " + std::to_string(read.carrier_rank) +
-               " receives (it has told of number " +
-               std::to_string(read.memory.carrier().number.load()) + ")";
+        return concat("waiting for what ", named_ranks(read.senders),
+                      " of another node send together in exchange number ", number_,
+                      ", which rank ", read.carrier_rank, " receives (it has told of number ",
+                      read.memory.carrier().number.load(), ")");
     }
     // Ranks of this node whose bundle is still missing.
     std::vector<int> late(const SliceName& name, const SliceMemory& memory,
@@ -229,16 +223,16 @@ private:
         return ranks;
     }
     static std::string waits_for_parts(const std::vector<int>& ranks, std::uint64_t number) {
-        return "waiting for " + named_ranks(ranks) + " of this node to begin exchange number " +
-               std::to_string(number);
+        return concat("waiting for ", named_ranks(ranks), " of this node to begin exchange number ",
+                      number);
     }
     std::string waits_to_leave(const Given& given) const {
         const std::uint64_t before = number_ - 1;
         if (const std::vector<int> ranks = late(given.name, given.memory, before); !ranks.empty())
             return waits_for_parts(ranks, before);
-        return "waiting for rank " + std::to_string(given.carrier_rank) +
-               " of this node to send what it collects for the node of rank " +
-               std::to_string(given.name.node);
+        return concat("waiting for rank ", given.carrier_rank,
+                      " of this node to send what it collects for the node of rank ",
+                      given.name.node);
     }
 
     const Plan& plan_;

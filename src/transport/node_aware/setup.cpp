@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/node_messages.hpp"
-#include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/layout.hpp"
 #include "transport/node/handshake.hpp"
@@ -14,13 +13,13 @@
 namespace parhelion {
 
 const Route::Part* Route::part_of(int node_rank) const {
-    const auto found = std::find_if(parts.begin(), parts.end(),
-                                    [&](const Part& part) { return part.node_rank == node_rank; });
+    const auto found =
+        std::ranges::find_if(parts, [&](const Part& part) { return part.node_rank == node_rank; });
     return found == parts.end() ? nullptr : &*found;
 }
 
 int Route::candidate(int rank) const {
-    return static_cast<int>(std::ranges::find(candidates, rank) - candidates.begin());
+    return std::ranges::find(candidates, rank) - candidates.begin();
 }
 
 namespace {
@@ -42,31 +41,11 @@ std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
     }
     const Words told =
         neighbor_exchange(comm, copies, {ranks.front()}).front().values<global_index>();
-    WordReader reader(told, "what the node's ranks told");
-    std::vector<Words> by_rank(ranks.size());
-    for (Words& words : by_rank) {
-        words.resize(reader.count(1));
-        for (global_index& word : words) word = reader.next();
-    }
+    WordReader reader(told);
+    std::vector<Words> by_rank;
+    while (by_rank.size() < ranks.size()) by_rank.push_back(reader.list<global_index>());
     return by_rank;
 }
-
-// A rank's messages to another node, which is named by its lowest rank.
-struct Owed {
-    int node = 0;
-    byte_count bytes = 0;                        // of its bundle; 0: it only receives from there
-    std::int64_t pairs = 0, bytes_in_pairs = 0;  // messages and bytes without collecting
-
-    void put(Words& words) const {
-        words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs});
-    }
-    static Owed get(WordReader& words) {
-        const int node = words.next_in<int>(0, 2147483647);
-        const byte_count bytes = words.next();
-        const std::int64_t pairs = words.next();
-        return {node, bytes, pairs, words.next()};
-    }
-};
 
 // The carrier of message `slice` of `slices` between two nodes: spread over the candidates, to use
 // several sockets.
@@ -81,13 +60,11 @@ void cut(Route& route, byte_count alignment) {
                                                  return sum + aligned(part.bytes, alignment);
                                              });
     if (total == 0) return;
-    const auto count = static_cast<std::size_t>(
-        node_messages(total, static_cast<std::int64_t>(route.parts.size())));
-    byte_count before = 0;
+    const std::size_t count = node_messages(total, route.parts.size());
+    std::size_t before = 0;
     for (std::size_t i = 0; i < route.parts.size(); ++i) {
         Route::Part& part = route.parts[i];
-        const bool enough = before * static_cast<byte_count>(count) >=
-                            total * static_cast<byte_count>(route.slices.size());
+        const bool enough = before * count >= total * route.slices.size();
         const bool needed = route.parts.size() - i <= count - route.slices.size();
         if (route.slices.size() < count && (enough || needed)) route.slices.push_back(0);
         part.slice = static_cast<int>(route.slices.size()) - 1;
@@ -95,33 +72,6 @@ void cut(Route& route, byte_count alignment) {
         route.slices.back() = part.offset + part.bytes;
         before += aligned(part.bytes, alignment);
     }
-}
-
-// Routes by number of the other node. `owed[r]`: entries of node rank r, communicator rank
-// `ranks[r]`, for every node that it sends to or receives from.
-std::vector<Route> make_routes(const std::vector<int>& ranks,
-                               const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
-    std::map<int, Route> routes;
-    for (std::size_t r = 0; r < owed.size(); ++r)
-        for (const Owed& each : owed[r]) {
-            Route& route = routes[each.node];
-            route.candidates.push_back(ranks[r]);
-            route.pairs += each.pairs;
-            route.bytes_in_pairs += each.bytes_in_pairs;
-            if (each.bytes > 0) route.parts.push_back({static_cast<int>(r), 0, 0, each.bytes});
-        }
-    std::vector<Route> all;
-    for (auto& [node, route] : routes) {
-        // Rotates the candidates, so that different ranks carry for different nodes.
-        std::rotate(route.candidates.begin(),
-                    route.candidates.begin() +
-                        static_cast<std::ptrdiff_t>(all.size() % route.candidates.size()),
-                    route.candidates.end());
-        route.node = node;
-        cut(route, alignment);
-        all.push_back(std::move(route));
-    }
-    return all;
 }
 
 // The other node's half of a route.
@@ -139,7 +89,7 @@ public:
     NodeWork run() {
         meet_node();
         learn_nodes();
-        make_routes_of_node();
+        make_routes();
         tell_neighbors();
         validate_together(comm_, [&] { allocate(); });
         find_memory();
@@ -148,23 +98,21 @@ public:
 
 private:
     void meet_node() {
-        Words mine{comm_.rank()};
+        work_.ranks = comm_.node_ranks();
+        work_.node_rank = comm_.node_rank(comm_.rank());
+        Words mine;
         put_place(mine, node_.mailbox_place());
         for (const Words& words : tell_node(comm_, mine)) {
-            WordReader reader(words, "rank on this node");
-            work_.ranks.push_back(reader.next_in<int>(0, comm_.size() - 1));
+            WordReader reader(words);
             mailboxes_.push_back(get_place(reader));
         }
-        work_.node_rank = comm_.node_rank(comm_.rank());
     }
 
     void learn_nodes() {
         node_of_.resize(links_.size());
         exchange_headers(
             context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
-            [&](std::size_t i, WordReader& header) {
-                node_of_[i] = header.next_in<int>(0, comm_.size() - 1);
-            });
+            [&](std::size_t i, WordReader& header) { node_of_[i] = header.next<int>(); });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
         for (const auto& [node, which] : links_to_) {
             std::vector<const LinkPlan*> links;
@@ -173,27 +121,40 @@ private:
         }
     }
 
-    void make_routes_of_node() {
+    // Each rank tells, for every node that it sends to or receives from: its lowest rank, bytes of
+    // the bundle, messages and bytes without collecting.
+    void make_routes() {
         Words mine;
         for (const auto& [node, which] : links_to_) {
-            Owed owed{node, bundles_.at(node).bytes(), 0, 0};
+            std::int64_t pairs = 0, bytes_in_pairs = 0;
             for (const std::size_t i : which)
                 if (const byte_count bytes = context_.way(*links_[i]).send_bytes; bytes > 0)
-                    ++owed.pairs, owed.bytes_in_pairs += bytes;
-            owed.put(mine);
+                    ++pairs, bytes_in_pairs += bytes;
+            mine.insert(mine.end(), {node, bundles_.at(node).bytes(), pairs, bytes_in_pairs});
         }
-        std::vector<std::vector<Owed>> owed;
-        for (const Words& words : tell_node(comm_, mine)) {
-            WordReader reader(words, "what a rank on this node owes");
-            for (owed.emplace_back(); !reader.at_end();) owed.back().push_back(Owed::get(reader));
-        }
-        for (Route& route :
-             make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction))) {
+        std::map<int, Route> routes;
+        const std::vector<Words> told = tell_node(comm_, mine);
+        for (std::size_t r = 0; r < told.size(); ++r)
+            for (WordReader reader(told[r]); !reader.at_end();) {
+                Route& route = routes[reader.next<int>()];
+                route.candidates.push_back(work_.ranks[r]);
+                if (const byte_count bytes = reader.next(); bytes > 0)
+                    route.parts.push_back({static_cast<int>(r), 0, 0, bytes});
+                route.pairs += reader.next();
+                route.bytes_in_pairs += reader.next();
+            }
+        std::size_t number = 0;
+        for (auto& [node, route] : routes) {
+            // Rotates the candidates, so that different ranks carry for different nodes.
+            std::ranges::rotate(route.candidates,
+                                route.candidates.begin() + number++ % route.candidates.size());
+            route.node = node;
+            cut(route, Bundle::alignment(context_.plan, context_.direction));
             work_.traffic.push_back(
-                {route.node, route.pairs, route.bytes_in_pairs,
+                {node, route.pairs, route.bytes_in_pairs,
                  static_cast<std::int64_t>(route.slices.size()),
                  std::accumulate(route.slices.begin(), route.slices.end(), byte_count{0})});
-            if (links_to_.contains(route.node)) work_.routes.push_back(std::move(route));
+            if (links_to_.contains(node)) work_.routes.push_back(std::move(route));
         }
     }
 
@@ -223,10 +184,8 @@ private:
         Side& side = sides_[node_of_[i]];
         Slot& slot = work_.slots[i];
         side.candidates = header.list();
-        side.slices.resize(header.count(1));
-        for (byte_count& bytes : side.slices) bytes = header.next();
-        const int slice =
-            header.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
+        side.slices = header.list<byte_count>();
+        const int slice = header.next<int>();
         slot.receives = context_.way(*links_[i]).receive_bytes > 0;
         if (slice < 0) return;
         const byte_count offset = header.next();
@@ -270,7 +229,7 @@ private:
         for (std::size_t j = 0; j < slices.size(); ++j) {
             const std::vector<int>& candidates = work_.route_to(name.node).candidates;
             if (carrier(candidates, j, slices.size()) != comm_.rank()) continue;
-            name.slice = static_cast<int>(j);
+            name.slice = j;
             (name.comes ? work_.got : work_.sent)
                 .push_back({name,
                             carrier(there, j, slices.size()),
@@ -311,21 +270,21 @@ private:
         const std::vector<Words> told = tell_node(comm_, mine);
         validate_together(comm_, [&] {
             for (std::size_t rank = 0; rank < told.size(); ++rank) {
-                WordReader header(told[rank], "what a rank on this node carries");
+                WordReader header(told[rank]);
                 while (!header.at_end()) take(header, static_cast<int>(rank));
             }
         });
     }
 
     NodeNeighbor* meet(int node_rank) {
-        const auto i = static_cast<std::size_t>(node_rank);
-        return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[i], mailboxes_[i]);
+        return node_rank == work_.node_rank
+                   ? nullptr
+                   : &node_.meet(work_.ranks[node_rank], mailboxes_[node_rank]);
     }
 
     // Reads the entry of one message that `rank` carries or uses.
     void take(WordReader& header, int rank) {
-        const int node = header.next_in<int>(0, comm_.size() - 1),
-                  slice = header.next_in<int>(0, 1 << 20);
+        const int node = header.next<int>(), slice = header.next<int>();
         const SliceName name{node, slice, header.next() != 0};
         if (header.next() == 0) return add_user(name, rank);
         std::shared_ptr<std::byte> there;
@@ -378,7 +337,7 @@ std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number) {
     std::vector<Channel> channels;
     for (auto& [rank, channel] : by_rank) {
         channel.rank = rank;
-        channel.link = static_cast<int>(channels.size());
+        channel.link = channels.size();
         for (auto* all : {&work.sent, &work.got})
             for (Carried& each : *all)
                 if (each.peer == rank) each.channel = channel.link;

@@ -11,7 +11,6 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
-#include "parhelion/transport/transport.hpp"
 #include "transport/messenger.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node_aware/bundle.hpp"
@@ -37,10 +36,8 @@ struct Route {
 
 /// Two numbers that one rank writes and another polls.
 struct alignas(64) Told {
-    /// Last exchange whose bundle it has packed, or whose message it has read.
-    std::atomic<std::uint64_t> number{0};
-    /// Last exchange that it has ended; it polls nothing here until it begins the next.
-    std::atomic<std::uint64_t> over{0};
+    std::atomic<std::uint64_t> number{0};  ///< last exchange that it has packed, or read
+    std::atomic<std::uint64_t> over{0};    ///< last exchange that it has ended: it polls no more
 };
 
 /// A message in its carrier's memory: the carrier's numbers, those of each candidate, two slots.
@@ -57,14 +54,13 @@ struct SliceMemory {
     Told& carrier() const { return *reinterpret_cast<Told*>(start); }
     Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
     std::byte* slot(std::uint64_t number) const {
-        return start + lines() + static_cast<byte_count>(number % 2) * whole_lines(bytes);
+        return start + lines() + number % 2 * whole_lines(bytes);
     }
 
 private:
-    byte_count lines() const { return static_cast<byte_count>((ranks + 1) * sizeof(Told)); }
+    byte_count lines() const { return (ranks + 1) * sizeof(Told); }
 };
 
-/// Names a message by the other node, its index and its direction.
 struct SliceName {
     int node = 0, slice = 0;
     bool comes = false;
@@ -102,14 +98,14 @@ struct Read : Used {
     std::vector<int> senders;  ///< on the other node, ascending
 };
 
-/// Place of a link's message.
+/// A link's message.
 struct Slot {
     std::size_t read = 0;
     FromBundle from;
     bool receives = false, reported = true;
 };
 
-/// One rank's work in each exchange between nodes, in one direction.
+/// One rank's work in each exchange.
 struct NodeWork {
     std::vector<int> ranks;  ///< of the node
     int node_rank = 0;
@@ -130,8 +126,8 @@ struct NodeWork {
 /// nodes.
 NodeWork set_up_node(const TransportContext& context);
 
-/// One channel, with one tag for both directions, per rank of another node with which this rank
-/// exchanges messages. For exchange numbers equal to `number` mod 2.
+/// One channel per rank of another node with which this rank exchanges messages, for exchange
+/// numbers equal to `number` mod 2.
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number);
 
 }  // namespace parhelion

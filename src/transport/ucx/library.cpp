@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
 
 namespace parhelion {

@@ -1,13 +1,12 @@
 // Transport ucx: tagged messages by UCX. Receivers choose the tags of their messages and send them
 // once, so tags are independent of communicators.
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
-#include "pattern/words.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/ucx/worker.hpp"
@@ -17,26 +16,11 @@ namespace {
 
 using Connections = std::map<int, std::shared_ptr<UcxEndpoint>>;  // by rank
 
-void put_text(Words& words, const std::string& text) {
-    words.push_back(static_cast<global_index>(text.size()));
-    const std::size_t at = words.size();
-    words.resize(at + (text.size() + sizeof(global_index) - 1) / sizeof(global_index), 0);
-    std::memcpy(words.data() + at, text.data(), text.size());
-}
+using Flushes = std::map<int, UcxOperation>;  // by rank
 
-std::string get_text(WordReader& header) {
-    std::string text(header.next_in<std::size_t>(0, 1 << 20), '\0');
-    for (std::size_t at = 0; at < text.size(); at += sizeof(global_index)) {
-        const global_index word = header.next();
-        std::memcpy(text.data() + at, &word, std::min(sizeof word, text.size() - at));
-    }
-    return text;
-}
-
-void wait_for(const Communicator& comm, UcxWorker& worker,
-              const std::vector<UcxOperation>& flushes) {
+void wait_for(const Communicator& comm, UcxWorker& worker, const Flushes& flushes) {
     PatientWait patience(comm);
-    for (const UcxOperation& flush : flushes)
+    for (const auto& [rank, flush] : flushes)
         for (; !flush.done; patience.wait()) worker.progress();
     begin_agreement(comm);
     for (; !agreement_is_over(comm); patience.wait()) worker.progress();
@@ -46,24 +30,20 @@ void wait_for(const Communicator& comm, UcxWorker& worker,
 // Progresses until all ranks have all their connections.
 void wait_for_connections(const Communicator& comm, UcxWorker& worker,
                           const Connections& connections) {
-    std::vector<UcxOperation> flushes(connections.size());
-    std::size_t i = 0;
-    for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[i++]);
+    Flushes flushes;
+    for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[rank]);
     try {
         wait_for(comm, worker, flushes);
     } catch (...) {
-        i = 0;
         for (const auto& [rank, endpoint] : connections)
-            if (UcxOperation& flush = flushes[i++]; !flush.done) worker.give_up(endpoint, flush);
+            if (!flushes[rank].done) worker.give_up(endpoint, flushes[rank]);
         throw;
     }
     validate_together(comm, [&] {
-        i = 0;
-        for (const auto& [rank, endpoint] : connections)
-            if (const int status = flushes[i++].status; status != UCS_OK)
-                throw Error("transport ucx cannot connect rank " + std::to_string(comm.rank()) +
-                                " with rank " + std::to_string(rank) + " (UCX status " +
-                                std::to_string(status) + ")",
+        for (const auto& [rank, flush] : flushes)
+            if (const int status = flush.status; status != UCS_OK)
+                throw Error(concat("transport ucx cannot connect rank ", comm.rank(), " with rank ",
+                                   rank, " (UCX status ", status, ")"),
                             ErrorKind::system);
     });
 }
@@ -73,11 +53,13 @@ Connections connect(const TransportContext& context, UcxWorker& worker) {
     std::vector<std::string> addresses(context.links.size());
     const auto own_address = [&] {
         Words header;
-        put_text(header, worker.address());
+        put_list(header, worker.address());
         return std::vector<Words>(addresses.size(), header);
     };
-    exchange_headers(context, own_address,
-                     [&](std::size_t i, WordReader& header) { addresses[i] = get_text(header); });
+    exchange_headers(context, own_address, [&](std::size_t i, WordReader& header) {
+        const auto address = header.list<char>();
+        addresses[i].assign(address.begin(), address.end());
+    });
     std::vector<Words> numbers;
     for (const std::string& address : addresses)
         numbers.push_back({worker.connection_to_use(address)});
@@ -154,13 +136,7 @@ public:
     }
     int test_receive() override {
         if (!peers_.empty()) worker_->progress();
-        for (std::size_t i = 0; i < peers_.size(); ++i) {
-            Peer& peer = peers_[i];
-            if (peer.reported || !is_done(peer, peer.receiving)) continue;
-            peer.reported = true;
-            return static_cast<int>(i);
-        }
-        return -1;
+        return report_next(peers_, [](Peer& peer) { return is_done(peer, peer.receiving); });
     }
     bool test_sends() override {
         bool all = true;
@@ -194,7 +170,7 @@ private:
         std::vector<Words> headers(context.links.size());
         for (Peer& peer : peers_) {
             peer.tag_here = worker_->new_tag();
-            headers[peer.channel.link].push_back(static_cast<global_index>(peer.tag_here));
+            headers[peer.channel.link].push_back(peer.tag_here);
         }
         exchange_headers(
             context, [&] { return headers; },

@@ -19,7 +19,7 @@ def exchange_all(comm: MPI.Intracomm) -> None:
     cells = ph.IndexedDomain(10, [12 if comm.rank == 0 else 3], comm=comm)
     x = cells.zeros()
     ph.Exchange(cells, x)()
-    ph.build_pattern(cells).verify()
+    ph.Exchange(ph.build_pattern(cells), x)()
     entries = ph.IndexMap.pull(10, [12 if comm.rank == 0 else 3], comm=comm).ragged([3] * 10)
     entries.forward(entries.zeros())
     placed = PlacedComm(comm, cells=(64, 64))
