@@ -12,7 +12,7 @@ struct LinkSide {
     std::vector<local_index> Link::* duplicate_of;
 };
 constexpr LinkSide sides[] = {{&Link::send, &Link::send_unique, &Link::send_duplicate_of},
-                          {&Link::receive, &Link::receive_unique, &Link::receive_duplicate_of}};
+                              {&Link::receive, &Link::receive_unique, &Link::receive_duplicate_of}};
 
 // The pieces beyond sides in `here`, which reach over the ghosts of the dimensions `before`. A
 // duplicate lies beyond a superset of its original's sides: the stage has the original, too.
