@@ -102,7 +102,7 @@ struct Kept {
     bool freed = false;
 };
 
-constexpr int first_own = 1000;  // far above the library's own: detects random numbers
+constexpr std::size_t first_own = 1000;  // far above the library's own: detects random numbers
 
 // Never destroyed or erased: pending exchanges may use the entries.
 struct Table {
@@ -116,14 +116,12 @@ Table& reduction_table() {
 
 Kept& find(int number) {
     auto& all = reduction_table().all;
-    const int slot = number - first_own;
-    if (slot < 0 || slot >= static_cast<int>(all.size()) ||
-        all[static_cast<std::size_t>(slot)].freed)
-        throw Error(
-            "reduction " + std::to_string(number) +
-            " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, "
-            "until it is freed");
-    return all[static_cast<std::size_t>(slot)];
+    const auto slot = static_cast<std::size_t>(number) - first_own;  // huge for smaller numbers
+    if (slot < all.size() && !all[slot].freed) return all[slot];
+    throw Error(
+        "reduction " + std::to_string(number) +
+        " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, until "
+        "it is freed");
 }
 
 }  // namespace
@@ -138,7 +136,7 @@ int make_reduction(Element element, phl_combine combine, void* context) {
     if (combine == nullptr) throw Error("combine is a null pointer: pass a function");
     const std::lock_guard lock(reduction_table().mutex);
     reduction_table().all.push_back({{element, combine, context}});
-    return first_own + static_cast<int>(reduction_table().all.size()) - 1;
+    return static_cast<int>(first_own + reduction_table().all.size() - 1);
 }
 
 }  // namespace parhelion::c
@@ -193,8 +191,7 @@ int phl_release(void* memory) {
         if (allocations().live.erase(memory) == 0)
             throw HandleError(
                 "this memory is not from phl_allocate or was released already: release it once, by "
-                "the "
-                "address that phl_allocate gave");
+                "the address that phl_allocate gave");
     });
 }
 

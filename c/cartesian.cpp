@@ -8,24 +8,11 @@ using namespace parhelion::c;
 
 namespace {
 
-std::vector<int> unless_zero(const int32_t* values, int dimensions) {
-    if (std::all_of(values, values + dimensions, [](int32_t value) { return value == 0; }))
-        return {};
-    return {values, values + dimensions};
-}
-
-int flag(int32_t number, const char* what) {
-    if (number != 0 && number != 1)
-        throw Error(std::string(what) + " " + std::to_string(number) +
-                    " does not exist: use 0 or 1");
-    return number;
-}
-
-Mask mask_from(const phl_cartesian_options& given, const std::vector<global_index>& extents) {
-    const auto* const last = given.mask_extents + extents.size();
-    const bool whole = std::all_of(given.mask_extents, last, [](int64_t own) { return own == 0; });
-    auto own = whole ? extents : std::vector<global_index>(given.mask_extents, last);
-    return mask_of(extents, std::move(own), given.mask);
+// Empty if all are 0.
+template <class Value>
+std::vector<Value> unless_zero(const Value* values, std::size_t count) {
+    if (std::all_of(values, values + count, [](Value value) { return value == 0; })) return {};
+    return {values, values + count};
 }
 
 CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
@@ -39,8 +26,8 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
         options.periodic.along[d] = given.periodic[d] != 0;
     }
     options.halo.listed = options.periodic.listed = dimensions;
-    options.process_grid = unless_zero(given.process_grid, dimensions);
-    options.blocks_per_rank = unless_zero(given.blocks_per_rank, dimensions);
+    options.process_grid = unless_zero(given.process_grid, extents.size());
+    options.blocks_per_rank = unless_zero(given.blocks_per_rank, extents.size());
     for (int d = 0; d < dimensions; ++d) {
         const int64_t* const cells = given.splits[d];
         if (cells != nullptr && given.process_grid[d] < 1)
@@ -49,9 +36,9 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
         options.splits.emplace_back();
         if (cells != nullptr) options.splits.back().assign(cells, cells + given.process_grid[d]);
     }
-    options.neighbors = static_cast<Neighbors>(flag(given.neighbors, "kind of neighbors"));
-    options.algorithm = static_cast<Algorithm>(flag(given.algorithm, "algorithm"));
-    options.boundary = static_cast<Boundary>(flag(given.boundary, "boundary"));
+    options.neighbors = static_cast<Neighbors>(in_range(given.neighbors, 1, "kind of neighbors"));
+    options.algorithm = static_cast<Algorithm>(in_range(given.algorithm, 1, "algorithm"));
+    options.boundary = static_cast<Boundary>(in_range(given.boundary, 1, "boundary"));
     std::vector<int> table;
     if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
     options.rank_order = rank_order_from(given.rank_order, std::move(table));
@@ -59,7 +46,10 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
     require_array(given.seams, given.seam_count, "seams");
     for (int i = 0; i < given.seam_count; ++i)
         options.seams.push_back(seam_from(given.seams[i], given.has_tiles != 0, dimensions));
-    if (given.mask != nullptr) options.mask = mask_from(given, extents);
+    if (given.mask != nullptr) {
+        auto own = unless_zero(given.mask_extents, extents.size());
+        options.mask = mask_of(extents, own.empty() ? extents : std::move(own), given.mask);
+    }
     return options;
 }
 
@@ -67,9 +57,13 @@ void copy_out(const std::vector<int>& values, int32_t* place) {
     if (place != nullptr) std::copy(values.begin(), values.end(), place);
 }
 
-void copy_box(const CartesianDomain& domain, const Box& box, int64_t* lower, int64_t* upper) {
-    if (lower != nullptr) std::copy_n(box.lo.begin(), domain.dimensions(), lower);
-    if (upper != nullptr) std::copy_n(box.hi.begin(), domain.dimensions(), upper);
+template <class BoxOf>
+int copy_box(phl_cartesian domain, int block, BoxOf box_of, int64_t* lower, int64_t* upper) {
+    return with(domain, [&](const auto& object) {
+        const Box box = (object.grid.*box_of)(block_of(object.grid, block));
+        if (lower != nullptr) std::copy_n(box.lo.begin(), object.grid.dimensions(), lower);
+        if (upper != nullptr) std::copy_n(box.hi.begin(), object.grid.dimensions(), upper);
+    });
 }
 
 CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* cell) {
@@ -151,17 +145,10 @@ int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_ca
 int phl_cube_seams(int first_axis, phl_seam* seams) {
     return guarded([&] {
         require_output(seams, "seams");
-        for (const Seam& seam : cube_seams(first_axis)) {
+        for (const auto& [from, to, axes, backward, pivot] : cube_seams(first_axis)) {
             const auto side = [](Side side) { return side == Side::lower ? PHL_LOWER : PHL_UPPER; };
-            *seams++ = {seam.from.axis,
-                        side(seam.from.side),
-                        seam.from.tile,
-                        seam.to.axis,
-                        side(seam.to.side),
-                        seam.to.tile,
-                        {},
-                        seam.backward,
-                        PHL_PIVOT_CORNER};
+            *seams++ = {from.axis, side(from.side), from.tile, to.axis, side(to.side), to.tile, {},
+                        backward,  PHL_PIVOT_CORNER};
         }
     });
 }
@@ -191,15 +178,11 @@ int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
 }
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain, [&](const auto& object) {
-        copy_box(object.grid, object.grid.owned(block_of(object.grid, block)), lower, upper);
-    });
+    return copy_box(domain, block, &CartesianDomain::owned, lower, upper);
 }
 
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain, [&](const auto& object) {
-        copy_box(object.grid, object.grid.extended(block_of(object.grid, block)), lower, upper);
-    });
+    return copy_box(domain, block, &CartesianDomain::extended, lower, upper);
 }
 
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {

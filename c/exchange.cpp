@@ -34,21 +34,15 @@ Source source_of(const phl_group& group, int number) {
     }
 }
 
-int create_groups(int count, const phl_group* given, const phl_exchange_options* options,
-                  phl_exchange* exchange) {
+template <class Handle>
+int create_from(Handle handle, int fields, const phl_field* field,
+                const phl_exchange_options* options, phl_exchange* exchange) {
     return guarded([&] {
-        require_groups(count);
-        require_array(given, count, "group");
-        const Source first(given[0].domain, given[0].map, 0);
-        const auto read = [&] {
-            std::vector<GivenGroup> groups;
-            for (int g = 0; g < count; ++g) {
-                const Source source = g == 0 ? first : source_of(given[g], g);
-                groups.push_back(group_of(source, given[g].field, given[g].fields, "field"));
-            }
-            return groups;
-        };
-        make_exchange(first.communicator(), "phl_exchange_create", read, options, exchange);
+        const Source source(handle);
+        make_exchange(
+            source.communicator(), "phl_exchange_create",
+            [&] { return std::vector{group_of(source, field, fields, "field")}; }, options,
+            exchange);
     });
 }
 
@@ -127,19 +121,17 @@ void run(ExchangeObject& object, Call call, int reduction, const std::vector<Fie
         object.step.emplace(std::move(step));
         object.begun = queue;
     };
+    const auto how = [=] { return reduction_from(reduction); };
     switch (call) {
         case Call::forward: return queue ? exchange(*queue, arrays) : exchange(arrays);
         case Call::begin:
             return begin(queue ? exchange.begin(*queue, arrays) : exchange.begin(arrays));
-        case Call::reverse: {
-            const Reduction how = reduction_from(reduction);
-            return queue ? exchange.reverse(*queue, how, arrays) : exchange.reverse(how, arrays);
-        }
-        case Call::begin_reverse: {
-            const Reduction how = reduction_from(reduction);
-            return begin(queue ? exchange.begin_reverse(*queue, how, arrays)
-                               : exchange.begin_reverse(how, arrays));
-        }
+        case Call::reverse:
+            return queue ? exchange.reverse(*queue, how(), arrays)
+                         : exchange.reverse(how(), arrays);
+        case Call::begin_reverse:
+            return begin(queue ? exchange.begin_reverse(*queue, how(), arrays)
+                               : exchange.begin_reverse(how(), arrays));
         case Call::check: return exchange.check(arrays);
         case Call::prepare: return exchange.prepare(arrays);
         case Call::retune: exchange.retune(arrays);
@@ -169,20 +161,28 @@ extern "C" {
 
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field,
                                   const phl_exchange_options* options, phl_exchange* exchange) {
-    const phl_group group{domain, nullptr, field, fields};
-    const int status =
-        guarded([&] { get(domain); });  // null is an error here, not another kind of group
-    return status != PHL_SUCCESS ? status : create_groups(1, &group, options, exchange);
+    return create_from(domain, fields, field, options, exchange);
 }
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
                                   const phl_exchange_options* options, phl_exchange* exchange) {
-    const phl_group group{nullptr, map, field, fields};
-    const int status = guarded([&] { get(map); });
-    return status != PHL_SUCCESS ? status : create_groups(1, &group, options, exchange);
+    return create_from(map, fields, field, options, exchange);
 }
-int phl_exchange_create_groups(int groups, const phl_group* group,
+int phl_exchange_create_groups(int count, const phl_group* group,
                                const phl_exchange_options* options, phl_exchange* exchange) {
-    return create_groups(groups, group, options, exchange);
+    return guarded([&] {
+        require_groups(count);
+        require_array(group, count, "group");
+        const Source first(group[0].domain, group[0].map, 0);
+        const auto read = [&] {
+            std::vector<GivenGroup> groups;
+            for (int g = 0; g < count; ++g) {
+                const Source source = g == 0 ? first : source_of(group[g], g);
+                groups.push_back(group_of(source, group[g].field, group[g].fields, "field"));
+            }
+            return groups;
+        };
+        make_exchange(first.communicator(), "phl_exchange_create", read, options, exchange);
+    });
 }
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
     return guarded([&] {
@@ -222,10 +222,9 @@ int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count
 }
 
 int phl_exchange_test(phl_exchange exchange, int* done) {
-    return guarded([&] {
+    return with(exchange, [&](auto& object) {
         require_output(done, "done");
-        const auto object = get(exchange);
-        *done = !object->step || object->step->test();
+        *done = !object.step || object.step->test();
     });
 }
 int phl_exchange_end(phl_exchange exchange) {
@@ -238,9 +237,9 @@ int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count
     });
 }
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
-    return guarded([&] {
+    return with(exchange, [&](const auto& object) {
         require_output(under_way, "under_way");
-        *under_way = get(exchange)->exchange.under_way();
+        *under_way = object.exchange.under_way();
     });
 }
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
@@ -251,17 +250,15 @@ int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, i
     });
 }
 int phl_exchange_transport(phl_exchange exchange, const char** name) {
-    return guarded([&] {
+    return with(exchange, [&](auto& object) {
         require_output(name, "name");
-        const auto object = get(exchange);
-        *name = kept(*object, object->exchange.transport());
+        *name = kept(object, object.exchange.transport());
     });
 }
 int phl_exchange_explain(phl_exchange exchange, const char** text) {
-    return guarded([&] {
+    return with(exchange, [&](auto& object) {
         require_output(text, "text");
-        const auto object = get(exchange);
-        *text = kept(*object, object->exchange.explain());
+        *text = kept(object, object.exchange.explain());
     });
 }
 

@@ -20,13 +20,6 @@ List list(const From* values, int64_t count, const char* name) {
     };
 }
 
-// Empty except on the root.
-List on_root(int root, const List& list) {
-    return [=](const Communicator& comm) {
-        return comm.rank() == root ? list(comm) : std::vector<global_index>();
-    };
-}
-
 // The list; throws Error if the results' array is null.
 List with_room(const List& list, const void* room, int64_t count, const char* name) {
     return [=](const Communicator& comm) {
@@ -112,12 +105,7 @@ CellValues values_from(phl_element element, const phl_cells& cells, const char* 
     const Element of = element_from(element);
     if (element.components < 0)
         throw Error("a cell cannot have " + std::to_string(element.components) + " components");
-    if (cells.count < 0)
-        throw Error(std::string(name) + ".count is " + std::to_string(cells.count) +
-                    ": pass the number of cells");
-    if (cells.count > 0 && cells.first == nullptr)
-        throw Error(std::string(name) + ".first is a null pointer: pass an array of " +
-                    std::to_string(cells.count) + " cells");
+    require_array(cells.first, cells.count, name);
     CellValues values{{static_cast<std::byte*>(cells.first), cells.stride},
                       {},
                       of,
@@ -234,6 +222,12 @@ int change_map(phl_index_map map, const char* call, const List& ids, Make&& make
 }  // namespace
 
 namespace parhelion::c {
+
+List on_root(int root, const List& list) {
+    return [=](const Communicator& comm) {
+        return comm.rank() == root ? list(comm) : std::vector<global_index>();
+    };
+}
 
 MakeCells blocks(int64_t owned) {
     return [=](Lists lists, const Communicator& comm, const ExchangeOptions& options) {

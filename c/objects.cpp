@@ -24,27 +24,21 @@ HandleTable& table() {
 }
 
 Slot& find(std::uintptr_t handle, unsigned kind, const char* name) {
-    const std::string what = std::string(name) + " handle ";
-    if (handle == 0)
-        throw HandleError(what + "is null: make one first, and do not use it after it was freed");
-    if ((handle & 0xf) != kind)
-        throw HandleError(what + "is of another kind: pass what the create function gave");
+    const auto refuse = [=](const char* why) {
+        throw HandleError(std::string(name) + " handle " + why);
+    };
+    if (handle == 0) refuse("is null: make one first, and do not use it after it was freed");
+    if ((handle & 0xf) != kind) refuse("is of another kind: pass what the create function gave");
     auto& slots = table().slots;
     const std::size_t slot = (handle & 0xffffffff) >> 4;
     if (slot >= slots.size() || !slots[slot].object || slots[slot].uses != handle >> 32)
-        throw HandleError(what + "was freed already: free it once, and do not keep copies of it");
+        refuse("was freed already: free it once, and do not keep copies of it");
     return slots[slot];
 }
 
-Order order_from(int order) {
-    if (order != PHL_ORDER_C && order != PHL_ORDER_FORTRAN)
-        throw Error("order " + std::to_string(order) +
-                    " does not exist: use PHL_ORDER_C or PHL_ORDER_FORTRAN");
-    return static_cast<Order>(order);
-}
-
 ArrayLayout layout_from(const phl_field& given) {
-    return {order_from(given.order), std::max(given.element.components, 1)};
+    return {static_cast<Order>(in_range(given.order, PHL_ORDER_FORTRAN, "order")),
+            std::max(given.element.components, 1)};
 }
 
 Field field_of(const CartesianDomain& domain, const phl_field& given) {
@@ -146,8 +140,7 @@ Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
     };
     Seam seam{side(given.from_axis, given.from_side, given.from_tile),
               side(given.to_axis, given.to_side, given.to_tile)};
-    if (std::any_of(given.axes, given.axes + PHL_MAX_DIMENSIONS,
-                    [](int axis) { return axis != 0; }))
+    if (std::ranges::any_of(given.axes, std::identity()))
         seam.axes.assign(given.axes, given.axes + dimensions);
     seam.backward = static_cast<std::uint8_t>(std::clamp(given.backward, 0, 0xff));
     seam.pivot = static_cast<Pivot>(in_range(given.pivot, PHL_PIVOT_CENTER, "pivot"));
@@ -195,10 +188,8 @@ Source::Source(phl_cartesian domain, phl_index_map map, int group) {
 
 Field Source::view(const phl_field& given) const {
     Field field = grid_ ? field_of(grid_->grid, given) : field_of(*cells(), given);
-    if (given.space != PHL_HOST && given.space != PHL_DEVICE)
-        throw Error("memory space " + std::to_string(given.space) +
-                    " does not exist: use PHL_HOST or PHL_DEVICE");
-    if (given.space == PHL_DEVICE) field.space = MemorySpace::device;  // else detected
+    if (in_range(given.space, PHL_DEVICE, "memory space") == PHL_DEVICE)
+        field.space = MemorySpace::device;  // else detected
     return field;
 }
 

@@ -175,8 +175,7 @@ int free_handle(Handle* handle) {
     });
 }
 
-/// Runs `check`, then `work`, and returns its result. All ranks report errors of either.
-/// Collective.
+/// Returns the result of `work`, after `check`. All ranks report errors of either. Collective.
 template <class Check, class Work>
 decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
                           Check&& check, Work&& work) {
@@ -188,9 +187,7 @@ decltype(auto) collective(const Communicator& comm, const char* call, double tim
 
 ExchangeOptions options_from(const phl_exchange_options* options);
 inline double limit_of(const phl_exchange_options* options) {
-    ExchangeOptions limits;
-    if (options != nullptr) limits.timeout_s = options->timeout_s, limits.check = options->check;
-    return setup_limit(limits);
+    return setup_limit(options_from(options));
 }
 
 /// Stores the result of `make` under a handle, after `check`. Collective.
@@ -212,17 +209,19 @@ void create(const Communicator& comm, const char* call, double timeout_s, Handle
 
 /// A list of the caller; all ranks report its errors.
 using List = std::function<std::vector<global_index>(const Communicator&)>;
+/// Empty except on the root.
+List on_root(int root, const List& list);
 using Lists = std::vector<std::vector<global_index>>;
 using Put = std::function<void(const std::vector<global_index>&)>;
 
-/// Make a map from lists, on a communicator or derived from another map.
+/// Make a map from lists, on a communicator or of another map.
 using MakeCells = std::function<IndexMap(Lists, const Communicator&, const ExchangeOptions&)>;
 using DeriveCells = std::function<IndexMap(Lists, const IndexMap&, const ExchangeOptions&)>;
 MakeCells blocks(int64_t owned);
 MakeCells with_ids(bool self_ghosts);
 MakeCells from_root(int root);
-/// Lists: neighbor ranks, cells per neighbor, concatenated cells; with `both`, counts and cells of
-/// receives.
+/// Lists: ranks, counts and cells as of phl_index_map_create_from_neighbors; with `both`, also
+/// those of receives.
 MakeCells from_neighbors(bool both, const Places& extents);
 IndexMap pushed(Lists cells_and_ranks, const IndexMap& owners, const ExchangeOptions& options);
 IndexMap ragged(Lists counts, const IndexMap& rows, const ExchangeOptions& options);
@@ -236,11 +235,11 @@ int make_map(MPI_Comm comm, const char* call, const std::vector<List>& lists, co
              const phl_exchange_options* options, phl_index_map* map);
 int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
                const DeriveCells& make, phl_index_map* map);
-/// Like phl_index_map_create_only and phl_index_map_update; `read` returns the mask. Collective.
+/// phl_index_map_create_only and phl_index_map_update; `read` returns the mask. Collective.
 using ReadMask = std::function<CellValues(const IndexMap&)>;
 int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset);
 int update_subset(phl_index_map subset, const ReadMask& read);
-/// Like phl_index_map_localize and phl_index_map_owners. Collective.
+/// phl_index_map_localize and phl_index_map_owners. Collective.
 int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells);
 int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks);
 /// Global ids of local cells, and the reverse. Local.

@@ -11,16 +11,10 @@ bool is_integer(CFI_type_t type) {
 }
 
 Scalar integer_of(std::size_t bytes) {
-    switch (bytes) {
-        case 1: return Scalar::int8;
-        case 2: return Scalar::int16;
-        case 4: return Scalar::int32;
-        case 8: return Scalar::int64;
-        default:
-            throw Error(
-                "integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8",
+    for (const Scalar each : {Scalar::int8, Scalar::int16, Scalar::int32, Scalar::int64})
+        if (static_cast<std::size_t>(parhelion::size_of(each)) == bytes) return each;
+    throw Error("integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8",
                 ErrorKind::type);
-    }
 }
 
 Scalar scalar_of(const CFI_cdesc_t& array) {

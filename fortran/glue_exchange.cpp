@@ -1,6 +1,5 @@
 // Grids and exchanges for the Fortran modules.
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <numeric>
@@ -25,6 +24,17 @@ void spread(To& to, Array given, int dimensions, const char* name, bool one_for_
                     (one_for_all ? "one for all, or one for each" : "one for each"));
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d)
         to[d] = static_cast<std::remove_reference_t<decltype(to[d])>>(values[count == 1 ? 0 : d]);
+}
+
+// An optional number.
+global_index number_of(Array given, const char* name, global_index otherwise) {
+    return given != nullptr ? integers_of(*given, name).at(0) : otherwise;
+}
+
+std::vector<int> ints_of(Array given, const char* name, global_index shift = 0) {
+    if (given == nullptr) return {};
+    const auto values = integers_of(*given, name, shift);
+    return {values.begin(), values.end()};
 }
 
 // Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
@@ -59,37 +69,46 @@ Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extent
     });
 }
 
+// Layers per dimension, or, twice as many: lower sides, then upper sides.
+struct Layers {
+    std::int32_t listed = -1;  // number of values; -1: absent
+    std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
+
+    explicit Layers(Array given) {
+        if (given == nullptr) return;
+        const auto values = integers_of(*given, "a list of layers");
+        listed = static_cast<std::int32_t>(values.size());
+        for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
+            along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
+    }
+    // Whether there are any. Throws Error for another number of values.
+    bool fit(int dimensions, bool sides, const char* name) const {
+        if (listed >= 0 && listed != 1 && listed != dimensions &&
+            !(sides && listed == 2 * dimensions))
+            throw Error(std::string(name) + " has " + std::to_string(listed) + " values for " +
+                        std::to_string(dimensions) +
+                        " dimensions: give one for all, or one for each" +
+                        (sides ? ", or those of all lower sides and then of the upper ones" : ""));
+        return listed >= 0;
+    }
+    HaloWidth width(int dimensions, const char* name) const {
+        if (!fit(dimensions, true, name)) return as_domain;
+        return width_from(along, along + (listed == 2 * dimensions ? dimensions : 0), dimensions,
+                          name);
+    }
+};
+
 // `phl_array` in phl_fields.fypp: an array and the arguments of `add`, validated at first use.
 struct FortranArray {
     CFI_CDESC_T(CFI_MAX_RANK) copy;
-    std::int32_t goes_on;  // ghosts or next block of the previous array's field
-    std::int32_t changes_sign, vector, along;
-    struct Layers {
-        std::int32_t listed = -1;  // number of values; -1: absent
-        std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
-        explicit Layers(Array given) {
-            if (given == nullptr) return;
-            const auto values = integers_of(*given, "a list of layers");
-            listed = static_cast<std::int32_t>(values.size());
-            for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
-                along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
-        }
-        // Twice as many values as dimensions: lower sides, then upper sides.
-        HaloWidth width(int dimensions, const char* what) const {
-            return width_from(along, along + (listed == 2 * dimensions ? dimensions : 0),
-                              dimensions, what);
-        }
-    } stagger, array_halo, depth;
+    std::int32_t goes_on = 0;  // ghosts or next block of the previous array's field
+    std::int32_t changes_sign = 0, vector = 0, along = 1;
+    Layers stagger{nullptr}, array_halo{nullptr}, depth{nullptr};
 
-    explicit FortranArray(const CFI_cdesc_t& given, bool goes_on = false,
-                          Array given_stagger = nullptr, Array given_halo = nullptr,
-                          Array given_depth = nullptr, bool changes_sign = false, int vector = 0,
-                          int along = 1)
-        : goes_on(goes_on), changes_sign(changes_sign), vector(vector), along(along),
-          stagger(given_stagger), array_halo(given_halo), depth(given_depth) {
-        std::memcpy(
-            &copy, &given,
-            offsetof(CFI_cdesc_t, dim) + static_cast<std::size_t>(given.rank) * sizeof(CFI_dim_t));
+    explicit FortranArray(const CFI_cdesc_t& given) {
+        std::memcpy(&copy, &given,
+                    sizeof copy -
+                        (CFI_MAX_RANK - static_cast<std::size_t>(given.rank)) * sizeof(CFI_dim_t));
     }
     const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
 };
@@ -97,24 +116,13 @@ static_assert(sizeof(FortranArray) == 64 * 8, "phl_array in phl_fields.fypp has 
 using Arrays = std::span<const FortranArray>;
 
 ArrayLayout layout_of(const FortranArray& array, int dimensions) {
-    const auto told = [=](const FortranArray::Layers& layers, const char* name) {
-        const bool sides = &layers != &array.stagger;
-        if (layers.listed >= 0 && layers.listed != 1 && layers.listed != dimensions &&
-            (!sides || layers.listed != 2 * dimensions))
-            throw Error(std::string(name) + " has " + std::to_string(layers.listed) +
-                        " values for " + std::to_string(dimensions) +
-                        " dimensions: give one for all, or one for each" +
-                        (sides ? ", or those of all lower sides and then of the upper ones" : ""));
-        return layers.listed >= 0;
-    };
     ArrayLayout layout{Order::fortran};
     layout.sign = array.changes_sign != 0 ? -1 : 1;
     layout.vector = array.vector, layout.along = array.along - 1;
-    if (told(array.stagger, "stagger"))
+    if (array.stagger.fit(dimensions, false, "stagger"))
         layout.stagger = stagger_from(array.stagger.along, dimensions);
-    if (told(array.array_halo, "array_halo"))
-        layout.array_halo = array.array_halo.width(dimensions, "halo width");
-    if (told(array.depth, "depth")) layout.depth = array.depth.width(dimensions, "depth");
+    layout.array_halo = array.array_halo.width(dimensions, "array_halo");
+    layout.depth = array.depth.width(dimensions, "depth");
     return layout;
 }
 
@@ -281,7 +289,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
         CartesianOptions& options = grid.options;
         const int dims = static_cast<int>(grid.extents.size());
         if (dims < 1 || dims > max_dimensions) return grid;  // an error
-        options.halo = halo != nullptr ? static_cast<int>(integers_of(*halo, "halo").at(0)) : 1;
+        options.halo = static_cast<int>(number_of(halo, "halo", 1));
         spread(options.halo.lower, lower, dims, "lower");
         spread(options.halo.upper, upper, dims, "upper");
         spread(options.periodic.along, periodic, dims, "periodic");
@@ -297,9 +305,8 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
         if (splits != nullptr)
             options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
         if (tile_axis != nullptr)
-            options.tile_axis = static_cast<int>(integers_of(*tile_axis, "tile_axis").at(0)) - 1;
-        const auto values =
-            seams != nullptr ? integers_of(*seams, "seams") : std::vector<global_index>();
+            options.tile_axis = static_cast<int>(number_of(tile_axis, "tile_axis", 0)) - 1;
+        const auto values = ints_of(seams, "seams");
         constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
         if (values.size() % each != 0)
             throw Error("seams has " + std::to_string(values.size()) +
@@ -311,15 +318,11 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
                 seam_from(std::bit_cast<phl_seam>(seam), tile_axis != nullptr, dims));
         }
         if (mask != nullptr) options.mask = mask_from(*mask, grid.extents);
-        std::vector<int> table;
-        if (ranks != nullptr) {
-            const auto given = integers_of(*ranks, "ranks");
-            table.assign(given.begin(), given.end());
-            if (static_cast<int>(table.size()) != own.size())
-                throw Error("ranks has " + std::to_string(table.size()) +
-                            " entries and the communicator " + std::to_string(own.size()) +
-                            " ranks: give the rank at each place of the process grid");
-        }
+        std::vector<int> table = ints_of(ranks, "ranks");
+        if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
+            throw Error("ranks has " + std::to_string(table.size()) +
+                        " entries and the communicator " + std::to_string(own.size()) +
+                        " ranks: give the rank at each place of the process grid");
         options.rank_order =
             rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
         return grid;
@@ -343,10 +346,9 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
                         Array stagger, Array array_halo) {
     return with(domain, [&](const auto& object) {
         const int dims = object.grid.dimensions();
-        const auto number = block != nullptr ? integers_of(*block, "block").at(0) - 1 : 0;
-        const Box box = with_halo != 0 && array_halo == nullptr
-                            ? object.grid.extended(block_of(object.grid, number))
-                            : object.grid.owned(block_of(object.grid, number));
+        const int number = block_of(object.grid, number_of(block, "block", 1) - 1);
+        const Box box = with_halo != 0 && array_halo == nullptr ? object.grid.extended(number)
+                                                                : object.grid.owned(number);
         int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {};
         spread(more, stagger, dims, "stagger");
         spread(layers, array_halo, dims, "array_halo");
@@ -360,16 +362,10 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
     });
 }
 
-int phl_f_cartesian_gather(phl_cartesian domain, Array u, Array whole, int root, int count,
-                           const FortranArray* list) {
-    return move_whole(domain, "cartesian_domain%gather", true, root, [&] {
-        return whole_grid(Source(domain), root, whole, all_of({u}, count, list));
-    });
-}
-
-int phl_f_cartesian_scatter(phl_cartesian domain, Array whole, Array u, int root, int count,
-                            const FortranArray* list) {
-    return move_whole(domain, "cartesian_domain%scatter", false, root, [&] {
+int phl_f_cartesian_move_whole(phl_cartesian domain, int to_root, Array u, Array whole, int root,
+                               int count, const FortranArray* list) {
+    const char* const call = to_root != 0 ? "cartesian_domain%gather" : "cartesian_domain%scatter";
+    return move_whole(domain, call, to_root != 0, root, [&] {
         return whole_grid(Source(domain), root, whole, all_of({u}, count, list));
     });
 }
@@ -385,8 +381,12 @@ int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
                     Array array_halo, Array depth, int changes_sign, int vector, int along) {
-    new (described) FortranArray(*array, goes_on != 0, stagger, array_halo, depth,
-                                 changes_sign != 0, vector, along);
+    FortranArray made(*array);
+    made.goes_on = goes_on, made.changes_sign = changes_sign;
+    made.vector = vector, made.along = along;
+    made.stagger = Layers(stagger), made.array_halo = Layers(array_halo);
+    made.depth = Layers(depth);
+    *described = made;
 }
 
 int phl_f_group_check(const FortranGroup* group) {
@@ -415,36 +415,26 @@ int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, int faces
     return guarded([&] {
         Only only;
         const auto made = static_cast<int>(get(whole)->made.size());
-        if (fields != nullptr) {
-            const auto numbers = integers_of(*fields, "fields");
-            if (numbers.empty())
-                throw Error(
-                    "no field is named: name at least one, or leave fields out for all of them");
-            for (const auto number : numbers) {
-                if (number < 1 || number > made)
-                    throw Error("there is no field " + std::to_string(number) +
-                                " in this exchange: it has fields 1 to " + std::to_string(made));
-                only.fields.push_back(static_cast<int>(number) - 1);
-            }
+        for (const int field : ints_of(fields, "fields", -1)) {
+            if (field < 0 || field >= made)
+                throw Error("there is no field " + std::to_string(field + 1) +
+                            " in this exchange: it has fields 1 to " + std::to_string(made));
+            only.fields.push_back(field);
         }
-        if (depth != nullptr) {
-            const auto widths = integers_of(*depth, "depth");
+        if (fields != nullptr && only.fields.empty())
+            throw Error(
+                "no field is named: name at least one, or leave fields out for all of them");
+        if (const Layers layers(depth); layers.listed > 0) {
             const Plan& plan = get(whole)->exchange.plan();
-            std::size_t dimensions = 0;  // of the named fields
+            int dimensions = 0;  // of the named fields
             for (int f = 0; f < made; ++f)
                 if (only.fields.empty() || std::ranges::count(only.fields, f) != 0)
-                    dimensions = std::max(dimensions,
-                                          static_cast<std::size_t>(plan.pattern_of(f).dimensions));
-            const std::size_t sides = widths.size() == 2 * dimensions ? 2 : 1;
-            if (widths.size() == 1) only.depth = static_cast<int>(widths[0]);
-            else only.depth.listed = static_cast<int>(widths.size() / sides);
-            for (std::size_t d = 0;
-                 widths.size() > 1 && d < std::min<std::size_t>(widths.size(), PHL_MAX_DIMENSIONS);
-                 ++d) {
-                only.depth.lower[d] = static_cast<int>(widths[d]);
-                only.depth.upper[d] =
-                    static_cast<int>(widths[sides == 2 && d < dimensions ? dimensions + d : d]);
-            }
+                    dimensions = std::max(dimensions, plan.pattern_of(f).dimensions);
+            const bool sides = layers.listed > 1 && layers.listed == 2 * dimensions;
+            std::copy_n(layers.along, PHL_MAX_DIMENSIONS, only.depth.lower.begin());
+            std::copy_n(layers.along + (sides ? dimensions : 0), PHL_MAX_DIMENSIONS,
+                        only.depth.upper.begin());
+            only.depth.listed = layers.listed == 1 ? 0 : layers.listed / (sides ? 2 : 1);
         }
         if (faces_only != 0) only.neighbors = Neighbors::faces;
         make_subset(whole, only, *subset);
@@ -477,12 +467,7 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
 int phl_f_redistribution_create(phl_cartesian from, phl_cartesian to, Array axes,
                                 const phl_exchange_options* options,
                                 phl_redistribution* redistribution) {
-    const auto read = [&] {
-        const auto given =
-            axes == nullptr ? std::vector<global_index>() : integers_of(*axes, "axes", -1);
-        return std::vector<int>(given.begin(), given.end());
-    };
-    return make_move(from, to, read, options, redistribution);
+    return make_move(from, to, [&] { return ints_of(axes, "axes", -1); }, options, redistribution);
 }
 
 int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array a, Array b,

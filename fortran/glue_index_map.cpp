@@ -16,10 +16,6 @@ List numbers(Array array, const char* name, global_index shift = 0) {
 }
 List ids_from_zero(Array array, const char* name) { return numbers(array, name, -1); }
 
-List on_root(int root, const List& list) {
-    return [=](const Communicator& comm) { return comm.rank() == root ? list(comm) : Ids(); };
-}
-
 // Reads a list, and throws Error unless `room` can hold one result per entry.
 List with_room(const List& list, Array room, const char* name) {
     return [=](const Communicator& comm) {
@@ -76,6 +72,12 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, Array 
         require_equal_cells(mine, everything);
         return Transfer{mine, everything, cells};
     });
+}
+
+// To an optional argument.
+template <class Values>
+void put(Array array, const Values& values, const char* name, global_index shift = 0) {
+    if (array != nullptr) assign(*array, {values.begin(), values.end()}, name, shift);
 }
 
 std::vector<CellValues> rows_of(std::initializer_list<Array> arrays) {
@@ -151,10 +153,10 @@ int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, A
                                    Array components_dim, const phl_exchange_options* options,
                                    phl_index_map* map) {
     const bool both = received_counts != nullptr;
-    const List received_cells = [=](const Communicator&) {
-        if (received != nullptr && !both)
-            throw Error("received comes without received_counts: pass both, or neither");
-        return received != nullptr ? integers_of(*received, "received", -1) : Ids();
+    const List received_cells = [=](const Communicator& comm) {
+        if (received == nullptr) return Ids();
+        if (!both) throw Error("received comes without received_counts: pass both, or neither");
+        return ids_from_zero(received, "received")(comm);
     };
     return with_comm(comm, [&](MPI_Comm of) {
         std::vector<List> lists{numbers(ranks, "ranks"), numbers(counts, "counts"),
@@ -229,9 +231,7 @@ int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, 
                             Array f, Array g, Array h, Array sources) {
     return with(migration, [&](const auto& object) {
         object.migration.receive(rows_of({a, b, c, d, e, f, g, h}));
-        if (sources == nullptr) return;
-        const auto from = object.migration.sources();
-        assign(*sources, {from.begin(), from.end()}, "sources");
+        put(sources, object.migration.sources(), "sources");
     });
 }
 
@@ -294,18 +294,16 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     return with(map, [&](const auto& object) {
-        const auto wanted = object.domain().ghost_ids();
-        const auto from = object.domain().ghost_owners();
-        if (ids) assign(*ids, {wanted.begin(), wanted.end()}, "ids", 1);
-        if (owners) assign(*owners, {from.begin(), from.end()}, "owners");
+        put(ids, object.domain().ghost_ids(), "ids", 1);
+        put(owners, object.domain().ghost_owners(), "owners");
     });
 }
 
 int phl_f_places(phl_index_map map, Array owned, Array ghosts) {
     return with(map, [&](const auto& object) {
         const Places& places = placed(object.map);
-        if (owned) assign(*owned, {places.owned.begin(), places.owned.end()}, "owned", 1);
-        if (ghosts) assign(*ghosts, {places.ghosts.begin(), places.ghosts.end()}, "ghosts", 1);
+        put(owned, places.owned, "owned", 1);
+        put(ghosts, places.ghosts, "ghosts", 1);
     });
 }
 
@@ -314,10 +312,8 @@ const char* phl_f_last_error(void) {
     thread_local std::string text;
     text = phl_last_error();
     for (const char* counted : {"global id", " place ", "list for rank"})
-        if (text.find(counted) != std::string::npos) {
-            text += " (numbers of cells are counted from 0 here)";
-            break;
-        }
+        if (text.find(counted) != std::string::npos)
+            return (text += " (numbers of cells are counted from 0 here)").c_str();
     return text.c_str();
 }
 

@@ -175,7 +175,8 @@ def head(spec, type=""):
 def _procedure(spec, call, intent, before, after):
     """The same, and the call of C between two lists of arguments."""
     name, arguments, kinds, lines = _head(spec, intent)
-    function, passed = re.fullmatch(r"(\w+)\((.*)\)", call or f"phl_f_{name}({', '.join(kinds)})").groups()
+    function, _, passed = (call or f"phl_f_{name}").rstrip(")").partition("(")
+    passed = passed if "(" in call else ", ".join(kinds)
     values = [KINDS[kinds[each].rstrip("?")][1].format(each) if each in kinds else each for each in passed.replace("eight", EIGHT).split(", ") if each]
     return name, arguments, [*lines, *_interface(function)], f"{function}({', '.join([*before, *values, *after])})"
 
@@ -185,15 +186,32 @@ def _subroutine(name, arguments, lines):
 
 
 def method(spec, call="", changes=False):
-    """Calls C with the handle, phl_f_<name> with the same arguments unless `call` says otherwise, and tells the status."""
+    """Calls C with the handle, and tells the status. `call`: function(arguments), those of `spec` by default; the function is by default phl_f_<name>."""
     name, arguments, lines, called = _procedure(spec, call, "inout" if changes else "in", ["this%handle"], [])
     return _subroutine(name, arguments, [*lines, f"call finish({called}, stat, errmsg)"])
+
+
+def map_call(spec, call, phase="whole", reduction="phl_replace"):
+    """A method that calls phl_f_map_call; a `reduction` among its arguments replaces this one."""
+    arrays = "x" if "x: " in spec else "eight"
+    ghosts = ", ghosts=ghosts" if "ghosts: " in spec else ""
+    return method(spec, f"phl_f_map_call({call}, {phase}, {_reduction(spec, reduction)}, {arrays}{ghosts})")
+
+
+def exchange_call(spec, call):
+    """A method that calls phl_f_exchange_call."""
+    stream = "stream" if "stream: " in spec else "c_null_ptr"
+    return method(spec, f"phl_f_exchange_call({call}, {_reduction(spec, '0_c_int')}, eight, fields, {stream})")
+
+
+def _reduction(spec, otherwise):
+    return "reduction" if "reduction: " in spec else otherwise
 
 
 def maker(spec, call, then=""):
     """A new handle takes the place of the old one, unless C fails; `then` is done where it has not."""
     name, arguments, lines, called = _procedure(spec, call, "inout", [], ["made"])
-    room = ["character(kind=c_char), target :: name(phl_name_length + 1)"] if "options" in call else []
+    room = ["character(kind=c_char), target :: name(phl_name_length + 1)"] if "options: options" in spec else []
     replaced = ["type(c_ptr) :: made", "made = c_null_ptr", f"call replace(this%handle, {this['c_type']}_free, {called}, made, stat, errmsg)"]
     return _subroutine(name, arguments, [*lines, *room, *replaced, *([f"if (c_associated(made)) {then}"] if then else [])])
 

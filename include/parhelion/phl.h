@@ -38,8 +38,8 @@ enum phl_status {
 enum phl_scalar { PHL_BYTES = 0, PHL_SCALARS(PHL_NAME) PHL_SCALAR_COUNT };
 
 /* How a reverse exchange combines values: PHL_REPLACE (0), PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND,
- * PHL_OR, PHL_PROD (core/kinds.h), or a number from phl_reduction_create. Complex numbers have no
- * minimum or maximum, floating-point numbers no bitwise reductions. */
+ * PHL_OR, PHL_PROD, or a number from phl_reduction_create. Complex numbers have no minimum or
+ * maximum, floating-point numbers no bitwise reductions. */
 enum phl_reduction { PHL_REDUCTIONS(PHL_NAME) };
 
 /* A user-defined associative function: into[i] = into[i] ⊕ from[i] for `count` contiguous, aligned
@@ -103,8 +103,7 @@ typedef struct phl_redistribution_handle* phl_redistribution;
 typedef struct phl_point_sums_handle* phl_point_sums;
 typedef struct phl_migration_handle* phl_migration;
 
-/* Message of the last error on this thread: cause, place, remedy. Valid until the next error.
- * Local. */
+/* Message of the last error on this thread. Valid until the next error. Local. */
 const char* phl_last_error(void);
 /* "0.1.0". Local. */
 const char* phl_version(void);
@@ -141,13 +140,13 @@ typedef struct phl_exchange_options {
 /* Collective. Rank r owns the `owned` ids after those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
                          const phl_exchange_options* options, phl_index_map* map);
-/* Collective. This rank owns `owned_ids`, in this local order. With `self_ghosts` 0, an owned ghost
- * is an error. */
+/* Collective. This rank owns `owned_ids`, in this order. With `self_ghosts` 0, an owned ghost is an
+ * error. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
                                   int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
                                   const phl_exchange_options* options, phl_index_map* map);
-/* Collective. Only `root` passes lists: numbers of owned cells and of ghosts of each rank, and the
- * ids of all ghosts, rank by rank. */
+/* Collective. Only `root` passes lists: each rank's numbers of owned cells and of ghosts, and all
+ * ghost ids, rank by rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
@@ -199,8 +198,7 @@ int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int6
                         int64_t* first);
 /* Local. Ids and owners of all ghosts. */
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners);
-/* Local, for maps with places: the array index of each owned cell and of each ghost, from 0. Either
- * pointer may be NULL. */
+/* Local, for maps with places: the array index of each owned cell and of each ghost, from 0. */
 int phl_index_map_places(phl_index_map map, int32_t* owned, int32_t* ghosts);
 /* Local. Neighbors of this rank: their number in `count`, at most `capacity` of them in `ranks`. */
 int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks);
@@ -249,8 +247,8 @@ int phl_index_map_update(phl_index_map subset, const phl_values* mask);
  *
  *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1); */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
-/* Collective: sets up the exchange as the first phl_map_forward or phl_map_reverse of such arrays
- * does; phl_map_prepare_shared: as phl_map_reduce_shared does. Does nothing if that is done. */
+/* Collective: the set-up of the first phl_map_forward or phl_map_reverse of such arrays, or of the
+ * first phl_map_reduce_shared. Does nothing if that is done. */
 int phl_map_prepare(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_prepare_shared(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
@@ -258,10 +256,10 @@ int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count
  * ghosts may change; end writes the owned values. */
 int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
-/* Every holder of a shared point, as owner or ghost, gets the combination of all holders' values
- * (PHL_SUM, …), in ascending order of rank, bitwise equal on all ranks, in one round of messages.
- * Shared points must not be written between begin and end. A rank may hold a point only once. The
- * first call is collective, as for phl_map_forward. */
+/* Every holder of a shared point, as owner or ghost, gets the combination of all holders' values,
+ * in ascending order of rank (PHL_REPLACE: the value of the highest one), bitwise equal on all
+ * ranks, in one round of messages. Shared points must not be written between begin and end. A rank
+ * may hold a point only once. The first call is collective, as for phl_map_forward. */
 int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays,
                                 int count);
@@ -276,13 +274,12 @@ int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owne
 
 /* ---- Migration of rows ---- */
 
-/* Collective the first time for a communicator. Sends rows of arrays to given ranks; no rank needs
- * to know from which ranks it receives. */
+/* Collective the first time for a communicator. No rank needs to know from which ranks it
+ * receives. */
 int phl_migration_create(MPI_Comm comm, phl_migration* migration);
 /* Collective. Sends row i of each array, in `owned`, to ranks[i], possibly this rank; -1: to none.
- * One message per pair of ranks. `received`: number of rows received. A rank may send none, with
- * the count, elements and components of the others. Allocates only for more rows than in any call
- * before. */
+ * One message per pair of ranks. `received`: number of rows received. A rank that sends none passes
+ * arrays of the same elements. Allocates only for more rows than in any call before. */
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
                        const phl_values* arrays, int count, int64_t* received);
 /* Local. Writes the received rows into arrays with room for them, possibly the sent ones, sorted by
@@ -410,17 +407,15 @@ typedef struct phl_only {
     const int32_t* fields; /* field numbers; NULL: all */
     int32_t field_count;   /* length of `fields` */
     int32_t own_depth;     /* 1: the depths below; 0: those of the construction */
-    int32_t depth_lower[PHL_MAX_DIMENSIONS],
-        depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension and side */
-    int32_t neighbors;                   /* enum phl_neighbors */
+    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+    int32_t neighbors; /* enum phl_neighbors */
 } phl_only;
 /* Local. The exchange of a subset. It works as any exchange, with arrays for its fields, in that
  * order, and may be under way together with the whole; phl_exchange_free frees it. Equal subsets
  * are one exchange; handles stay valid after the whole is freed. Its first use is collective and
  * creates its transports, those of the whole, without benchmarks. */
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
-/* Collective: sets up a subset as its first use does, with `fields` as in phl_exchange_forward.
- * Does nothing if that is done. */
+/* Collective: the set-up of a subset's first use. Does nothing if that is done. */
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
 /* Collective: "auto" benchmarks and chooses the transport again; ghosts of `fields`, as in
  * phl_exchange_forward, keep their values. The next use of each subset is collective. A transport
@@ -473,9 +468,9 @@ int phl_point_sums_free(phl_point_sums* sums);
 /* ---- Redistribution between domains ---- */
 
 /* Collective. Moves owned values between two domains of the same cells on one communicator: another
- * process grid, splits or partition, other numbers of owning ranks. Index maps: cells correspond by
- * global id. Ghosts are not accessed. Fields on points need phl_cartesian_staggered of both
- * domains. `options` may be NULL; the domains or maps may be freed earlier. */
+ * process grid, splits or partition. Cells of index maps correspond by global id. Ghosts are not
+ * accessed. Fields on points need phl_cartesian_staggered of both domains. `options` may be NULL;
+ * the domains or maps may be freed earlier. */
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution);
@@ -491,8 +486,7 @@ int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, co
  * order. */
 int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
                                const phl_field* to, int count);
-/* Collective: sets up the redistribution as the first call with such arrays does. Does nothing if
- * that is done. */
+/* Collective: the set-up of the first call with such arrays. Does nothing if that is done. */
 int phl_redistribution_prepare(phl_redistribution redistribution, const phl_field* from,
                                const phl_field* to, int count);
 /* to[i] → from[i]. */

@@ -151,7 +151,7 @@ static void places(void) {
     FAILS(phl_collate(map, 0, values.element, values.owned, values.owned), PHL_ERROR_VALUE,
           "the map has places");
     values.owned.count = -1;
-    FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "owned.count is -1");
+    FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "owned has -1 entries");
     values.owned.count = 4;
     FAILS(phl_map_forward(ring, &values, 1), PHL_ERROR_VALUE, "for maps with places");
     values.extents[1] = -1;
