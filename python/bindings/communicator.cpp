@@ -64,8 +64,7 @@ void bind_communicator(nb::module_& module) {
             },
             "complaint"_a, "kind"_a, "call"_a, "timeout_s"_a, Unlocked(),
             "Collective. Raises the complaint of the lowest rank that has one, on every rank.\n\n"
-            "`call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT "
-            "says.")
+            "`call`: what the ranks do, equal on all; `timeout_s`: 0: PARHELION_TIMEOUT.")
         .def(
             "require_equal",
             [](const Communicator& comm, const std::string& what, const std::string& name,

@@ -253,14 +253,13 @@ public:
         guarded([&] { exchange_->prepare(); });
     }
     void retune(const nb::args& arrays) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
-        released([&] { exchange_->retune(list); });
+        with(arrays, [&](const ArrayList& list) { exchange_->retune(list); });
+    }
+    void check(const nb::args& arrays) {
+        with(arrays, [&](const ArrayList& list) { exchange_->check(list); });
     }
     void run(const nb::args& arrays) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
-        released([&] { (*exchange_)(list); });
+        with(arrays, [&](const ArrayList& list) { (*exchange_)(list); });
     }
     void run_on(const nb::args& arrays, nb::handle stream) {
         const auto inside = enter();
@@ -282,45 +281,49 @@ public:
         });
     }
     void begin(const nb::args& arrays, nb::handle stream) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
-        auto queue = queue_of(stream, arrays);
-        start({}, used_by(arrays), [&](Reduction) {
+        start_on({}, arrays, stream, [&](Queue* queue, Reduction, const ArrayList& list) {
             return queue ? exchange_->begin(*queue, list) : exchange_->begin(list);
         });
-        queue_ = std::move(queue);
     }
     void begin_reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
-        auto queue = queue_of(stream, arrays);
-        start(PassedReduction(reduction), used_by(arrays), [&](Reduction how) {
-            return queue ? exchange_->begin_reverse(*queue, how, list)
-                         : exchange_->begin_reverse(how, list);
-        });
-        queue_ = std::move(queue);
+        start_on(reduction, arrays, stream,
+                 [&](Queue* queue, Reduction how, const ArrayList& list) {
+                     return queue ? exchange_->begin_reverse(*queue, how, list)
+                                  : exchange_->begin_reverse(how, list);
+                 });
     }
     using Stale =
         std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
         StaleGhosts found;
-        released([&] { found = exchange_->stale(list); });
+        with(arrays, [&](const ArrayList& list) { found = exchange_->stale(list); });
         std::vector<Stale> first;
         for (const StaleGhost& each : found.first)
             first.emplace_back(each.field, each.owner, each.cell, each.component, each.here,
                                each.there, each.text);
         return {std::move(found.count), std::move(first)};
     }
-    void check(const nb::args& arrays) {
-        const auto inside = enter();
-        const ArrayList list = read(arrays);
-        released([&] { exchange_->check(list); });
-    }
 
 private:
     void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
+    template <class Work>
+    void with(const nb::args& arrays, Work&& work) {
+        const auto inside = enter();
+        const ArrayList list = read(arrays);
+        released([&] { work(list); });
+    }
+    template <class Begin>
+    void start_on(nb::handle reduction, const nb::args& arrays, nb::handle stream, Begin&& begin) {
+        const auto inside = enter();
+        const ArrayList list = read(arrays);
+        auto queue = queue_of(stream, arrays);
+        // Keeps the arrays alive until the next begin names others.
+        nb::object used;
+        if (arrays.size() > 0) used = nb::make_tuple(arrays, call_arrays_.made());
+        start(reduction ? PassedReduction(reduction) : PassedReduction(), std::move(used),
+              [&](Reduction how) { return begin(queue.get(), how, list); });
+        queue_ = std::move(queue);
+    }
     ArrayList read(const nb::args& arrays) {
         return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
     }
@@ -332,14 +335,35 @@ private:
         if (arrays.size() > 0) call_arrays_.order(*queue, address);
         return queue;
     }
-    // Keeps the arrays of a begin alive until the next one names others.
-    nb::object used_by(const nb::args& arrays) const {
-        return arrays.size() == 0 ? nb::object()
-                                  : nb::object(nb::make_tuple(arrays, call_arrays_.made()));
-    }
     CallArrays call_arrays_;
     std::shared_ptr<Queue> queue_;  // of the last begin
 };
+
+// Binds `of(direction)` of the plan.
+auto sent_by(auto (Plan::*of)(Direction) const) {
+    return [of](const PythonExchange& self, const std::string& direction) {
+        if (direction != "forward" && direction != "reverse")
+            throw Error("unknown direction '" + direction + "': use forward or reverse");
+        return (self.exchange().plan().*of)(direction == "forward" ? Direction::forward
+                                                                   : Direction::reverse);
+    };
+}
+
+void bind_transport(nb::class_<PythonExchange>& of) {
+    of.def_prop_ro("kept_alive", &PythonExchange::arrays,
+                   nb::sig("def kept_alive(self, /) -> typing.Any"),
+                   "What it keeps alive: the arrays as passed, and NumPy's views of them.")
+        .def_prop_ro(
+            "transport", [](const PythonExchange& self) { return self.exchange().transport(); },
+            "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
+        .def(
+            "explain", [](const PythonExchange& self) { return self.exchange().explain(); },
+            "What was chosen for which neighbor and why, in a few lines.")
+        .def("bytes_sent", sent_by(&Plan::bytes_sent), "direction"_a = "forward",
+             "Bytes that this rank sends to other ranks in one exchange. Local.")
+        .def("messages_sent", sent_by(&Plan::messages_sent), "direction"_a = "forward",
+             "Messages that this rank sends to other ranks in one exchange. Local.");
+}
 
 void bind_options(nb::module_& module) {
 #define PARHELION_OPTION(kind, name) .def_rw(#name, &ExchangeOptions::name)
@@ -361,9 +385,8 @@ void bind_step(nb::module_& module) {
         .def("end", &PythonStep::end,
              "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
         .def("test", &PythonStep::test,
-             "Gets the exchange on, without waiting, and tells whether `end` will return, or "
-             "raise, at once.\n\n"
-             "To be called between pieces of work; `end` has to be called all the same. True for a "
+             "Progresses the exchange without waiting. Whether `end`, which is still required, "
+             "will return or raise at once; true for a\n"
              "step that has ended.")
         .def_prop_ro("ended", &PythonStep::ended,
                      "Whether the exchange has ended, here or by `Exchange.end`.")
@@ -445,51 +468,46 @@ void bind_exchange(nb::module_& module) {
              "whole"_a, "fields"_a, "lower"_a, "upper"_a, "neighbors"_a, "arrays"_a,
              "call_arrays"_a, "as_array"_a)
         .def("prepare", &Python::prepare,
-             "Collective: what the first use of a subset would do, which makes its transports. "
-             "Nothing where that is done.")
+             "Collective: sets up a subset as its first use does. Does nothing if that is done.")
         .def("__call__", &Python::run, "arrays"_a,
              nb::sig("def __call__(self, *arrays: object) -> None"),
              "Fills every ghost with its owner's value: begin and end.\n\n"
-             "`arrays`: others of the same shapes, strides and dtypes as those that it was made "
-             "with, one for each, in that order,\n"
-             "group after group: temporaries, swapped time levels, reallocated memory. Each rank "
-             "names its own; nothing is sent for\n"
-             "it. Without any, those that it was made with. ValueError or TypeError, of this rank "
-             "alone, for arrays of another layout;\n"
+             "`arrays`: others of the same shapes, strides and dtypes as the constructor's, all in "
+             "order, group after group; by default\n"
+             "the constructor's. Each rank chooses its own, without messages. Another layout is a "
+             "ValueError or TypeError on this rank;\n"
              "then nothing has begun.")
-        .def("__call__", &Python::run_on, "arrays"_a, "stream"_a.none(),
-             nb::sig("def __call__(self, *arrays: object, stream: object) -> None"),
-             "`stream`: a stream of CUDA, as an object with `__cuda_stream__` or its address, of "
-             "arrays on its device. The exchange follows\n"
-             "what is on it, and what is put there afterwards sees the ghosts. None: the device "
-             "is waited for before and after.")
+        .def(
+            "__call__", &Python::run_on, "arrays"_a, "stream"_a.none(),
+            nb::sig("def __call__(self, *arrays: object, stream: object) -> None"),
+            "`stream`: a CUDA stream, an object with `__cuda_stream__` or an address: the exchange "
+            "follows the work on it, and later work\n"
+            "sees the ghosts. None: synchronizes the device before and after.")
         .def("run_many", &Python::run_many, "times"_a,
-             "So many exchanges without Python in between: what it saves is what Python costs.")
+             "Exchanges without Python in between, to measure what Python costs.")
         .def("begin", giving_step(&Python::begin), "arrays"_a, "stream"_a.none() = nb::none(),
              nb::sig("def begin(self, *arrays: object, stream: object = None) -> Step"),
-             "Starts filling the ghosts, of `arrays` as in a call, and returns while messages "
-             "travel. It ends on the `stream` on which it began.\n\n"
-             "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
+             "Starts a call, and returns while messages travel. It ends on the `stream` on which "
+             "it began.\n\n"
+             "Until the step ends, owned cells must not be written and ghosts not accessed.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
-        .def("retune", &Python::retune, "arrays"_a,
-             nb::sig("def retune(self, *arrays: object) -> None"),
-             "Has `auto` choose the transport anew, for cores that have moved, or other work on "
-             "the machine. Collective.\n\n"
-             "`arrays` as in a call; their ghosts keep their values. Takes as long as "
-             "construction. Subsets follow: their next use\n"
-             "is collective. A transport that was asked for by name stays. ValueError while it, or "
-             "a subset, is under way, and for\n"
-             "a subset.")
+        .def(
+            "retune", &Python::retune, "arrays"_a,
+            nb::sig("def retune(self, *arrays: object) -> None"),
+            "Collective: `auto` benchmarks and chooses the transport again; a transport chosen by "
+            "name stays.\n\n"
+            "`arrays` as in a call; their ghosts keep their values. The next use of each subset is "
+            "collective. ValueError while the exchange\n"
+            "or a subset is under way, and for a subset.")
         .def("_stale", &Python::stale, "arrays"_a,
              nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, "
                      "list[int], int, str, str, str]]]"))
-        .def("check", &Python::check, "arrays"_a,
-             nb::sig("def check(self, *arrays: object) -> None"),
-             "Raises ValueError on every rank, with the first ghost of the lowest rank that has "
-             "one which does not hold its owner's\n"
-             "value, unless there is none. Collective; `arrays` as in a call, which it only reads. "
-             "See `stale`.")
+        .def(
+            "check", &Python::check, "arrays"_a,
+            nb::sig("def check(self, *arrays: object) -> None"),
+            "Collective. ValueError on every rank if any rank has stale ghosts, with the first one "
+            "(see `stale`). `arrays` as in a call.")
         .def("reverse", &Python::reverse, "reduction"_a = "sum", "arrays"_a,
              "stream"_a.none() = nb::none(),
              nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
@@ -499,17 +517,15 @@ void bind_exchange(nb::module_& module) {
              "or a Reduction.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep "
              "their values, except with the\n"
-             "staged algorithm. TypeError where the elements cannot be combined so.\n\n"
-             "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a "
-             "call")
+             "staged algorithm. TypeError for elements that cannot be combined so.\n\n"
+             "    exchange.reverse(\"sum\", force)        # arrays as in a call")
         .def("begin_reverse", giving_step(&Python::begin_reverse), "reduction"_a = "sum",
              "arrays"_a, "stream"_a.none() = nb::none(),
              nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
                      "stream: object = None) -> Step"),
              "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must "
-             "not be touched and ghosts\n"
-             "not be written.");
-    bind_ways(made, [](const Python& self) -> const Exchange& { return self.exchange(); });
+             "not be accessed and ghosts not written.");
+    bind_transport(made);
 }
 
 }  // namespace parhelion::python

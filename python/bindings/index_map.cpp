@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <string_view>
 
 #include "parhelion/index_map/derive.hpp"
@@ -116,17 +115,18 @@ struct PythonMap : IndexMap {
     Guard guard;
 
     template <class Work>
-    void with_arrays(const nb::tuple& given, const nb::object& as_array, Work&& work) {
+    auto with_arrays(const nb::tuple& given, const nb::object& as_array, Work&& work) {
         const Guard::Inside inside(guard);
         const SeenArrays arrays(*this, given, as_array);
-        unlocked([&] { work(CellArrays(arrays.values())); });
+        return unlocked([&] { return work(CellArrays(arrays.values())); });
     }
 };
 
-template <auto Run>
-void run(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
-    map.with_arrays(given, as_array,
-                    [&](const CellArrays& arrays) { std::invoke(Run, map, arrays); });
+auto calling(auto (IndexMap::*call)(const CellArrays&) const) {
+    return [call](PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
+        return map.with_arrays(given, as_array,
+                               [&](const CellArrays& arrays) { return (map.*call)(arrays); });
+    };
 }
 
 auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
@@ -139,12 +139,11 @@ auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
     };
 }
 
-using BeginOnMap = void (*)(const IndexMap&, const CellArrays&, Reduction);
-
 // One begun call of a map, which may have several under way.
 class BegunOnMap final : public AnyExchange {
 public:
-    BegunOnMap(nb::handle map, BeginOnMap begin, nb::handle reduction, const nb::tuple& given,
+    template <class Begin>
+    BegunOnMap(nb::handle map, Begin begin, nb::handle reduction, const nb::tuple& given,
                const nb::object& as_array)
         : AnyExchange(nb::borrow(map),
                       {std::shared_ptr<void>(), &nb::inst_ptr<PythonMap>(map)->guard}) {
@@ -154,13 +153,15 @@ public:
         held_.more = seen;
         start(PassedReduction(reduction), {}, [&](Reduction how) {
             const CellArrays arrays(seen->values());
-            begin(of, arrays, how);
+            if constexpr (std::is_invocable_v<Begin, const IndexMap&, const CellArrays&>)
+                (of.*begin)(arrays);
+            else (of.*begin)(arrays, how);
             return of.step(arrays);
         });
     }
 };
 
-auto beginning(BeginOnMap begin) {
+auto beginning(auto begin) {
     return [begin](nb::handle_t<PythonMap> map, AnyReduction reduction, const nb::tuple& given,
                    const nb::object& as_array) {
         return PythonStep(nb::borrow(map),
@@ -185,11 +186,12 @@ auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_arra
     });
 }
 
-std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
-    std::string text;
-    map.with_arrays(given, as_array,
-                    [&](const CellArrays& arrays) { text = map.explain_shared(arrays); });
-    return text;
+// Clamps values that do not fit to invalid cells or ranks.
+std::vector<int> narrow(const Ids& values) {
+    std::vector<int> narrowed;
+    for (const std::int64_t value : span_of(values))
+        narrowed.push_back(static_cast<int>(std::clamp<std::int64_t>(value, -2, INT32_MAX)));
+    return narrowed;
 }
 
 struct PythonMigration {
@@ -202,12 +204,8 @@ struct PythonMigration {
                    const nb::object& as_array, const nb::callable& make) {
         const Guard::Inside inside(guard);
         const SeenArrays arrays(to.size(), given, as_array);
-        const auto rows = unlocked([&] {
-            std::vector<int> ranks;
-            for (const std::int64_t rank : span_of(to))
-                ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(rank, -2, INT32_MAX)));
-            return migration.send(ranks, arrays.values(), kinds);
-        });
+        const auto rows =
+            unlocked([&] { return migration.send(narrow(to), arrays.values(), kinds); });
         const auto came = nb::cast<nb::tuple>(make(rows));
         migration.receive(SeenArrays(static_cast<std::size_t>(rows), came, as_array).values());
         return came;
@@ -218,14 +216,6 @@ struct PythonMigration {
     }
 };
 
-std::vector<local_index> to_cells(std::span<const std::int64_t> ids) {
-    std::vector<local_index> cells;
-    for (const std::int64_t id : ids)  // values that do not fit become -1
-        cells.push_back(id > 2147483647 ? -1
-                                        : static_cast<local_index>(std::max<std::int64_t>(id, -1)));
-    return cells;
-}
-
 Places extents_from(std::vector<global_index> extents, int components_at) {
     return {{}, {}, std::move(extents), components_at};
 }
@@ -234,7 +224,7 @@ using Numbers = Numpy<local_index>;
 using RankList = std::pair<int, Ids>;
 std::vector<NeighborCells> neighbor_cells(const std::vector<RankList>& lists) {
     std::vector<NeighborCells> all;
-    for (const auto& [rank, cells] : lists) all.push_back({rank, to_cells(span_of(cells))});
+    for (const auto& [rank, cells] : lists) all.push_back({rank, narrow(cells)});
     return all;
 }
 
@@ -246,8 +236,7 @@ void bind_index_map(nb::module_& module) {
         .def_static(
             "push",
             [](const IndexedDomain& owners, const Ids& cells, const Ids& ranks) {
-                return PythonMap(
-                    IndexMap::push(owners, to_cells(span_of(cells)), to_cells(span_of(ranks))));
+                return PythonMap(IndexMap::push(owners, narrow(cells), narrow(ranks)));
             },
             "owners"_a, "cells"_a, "ranks"_a, Unlocked())
         .def_static(
@@ -256,8 +245,8 @@ void bind_index_map(nb::module_& module) {
                 return PythonMap(IndexMap(ragged_domain(rows, span_of(counts))));
             },
             "rows"_a, "counts"_a, Unlocked())
-        .def("prepare", &run<&IndexMap::prepare>, "arrays"_a, "as_array"_a)
-        .def("prepare_shared", &run<&IndexMap::prepare_shared>, "arrays"_a, "as_array"_a)
+        .def("prepare", calling(&IndexMap::prepare), "arrays"_a, "as_array"_a)
+        .def("prepare_shared", calling(&IndexMap::prepare_shared), "arrays"_a, "as_array"_a)
         .def_static(
             "from_neighbor_lists",
             [](const Communicator& comm, const std::vector<RankList>& lists,
@@ -275,29 +264,20 @@ void bind_index_map(nb::module_& module) {
             [](const PythonMap& map, const Ids& owned, const Ids& ghosts,
                std::vector<global_index> extents, int components_at) {
                 Places places = extents_from(std::move(extents), components_at);
-                places.owned = to_cells(span_of(owned)), places.ghosts = to_cells(span_of(ghosts));
+                places.owned = narrow(owned), places.ghosts = narrow(ghosts);
                 return PythonMap(map.placed(std::move(places)));
             },
             "owned"_a, "ghosts"_a, "extents"_a, "components_at"_a, Unlocked())
-        .def("forward", &run<&IndexMap::forward>, "arrays"_a, "as_array"_a)
+        .def("forward", calling(&IndexMap::forward), "arrays"_a, "as_array"_a)
         .def("reverse", combining(&IndexMap::reverse), "reduction"_a, "arrays"_a, "as_array"_a)
         .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a,
              "as_array"_a)
-        .def("begin_forward",
-             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction) {
-                 map.begin_forward(arrays);
-             }),
-             "reduction"_a, "arrays"_a, "as_array"_a)
-        .def("begin_reverse",
-             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction how) {
-                 map.begin_reverse(arrays, how);
-             }),
-             "reduction"_a, "arrays"_a, "as_array"_a)
-        .def("begin_reduce_shared",
-             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction how) {
-                 map.begin_reduce_shared(arrays, how);
-             }),
-             "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("begin_forward", beginning(&IndexMap::begin_forward), "reduction"_a, "arrays"_a,
+             "as_array"_a)
+        .def("begin_reverse", beginning(&IndexMap::begin_reverse), "reduction"_a, "arrays"_a,
+             "as_array"_a)
+        .def("begin_reduce_shared", beginning(&IndexMap::begin_reduce_shared), "reduction"_a,
+             "arrays"_a, "as_array"_a)
         .def(
             "only",
             [](PythonMap& map, const nb::tuple& mask, const nb::object& as_array) {
@@ -313,7 +293,7 @@ void bind_index_map(nb::module_& module) {
                           [&](const IndexMap::ReadMask& read) { map.update(read); });
             },
             "mask"_a, "as_array"_a)
-        .def("explain_shared", &explain_shared, "arrays"_a, "as_array"_a)
+        .def("explain_shared", calling(&IndexMap::explain_shared), "arrays"_a, "as_array"_a)
         .def("places",
              [](const PythonMap& map) -> std::optional<std::pair<Numbers, Numbers>> {
                  if (!map.places()) return {};

@@ -256,36 +256,4 @@ nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
         .def_prop_ro("under_way", &Exchange::under_way, "Whether it has begun and not ended.");
 }
 
-/// Binds the description of transports; `exchange(self)` returns the native exchange.
-template <class Python, class Native>
-void bind_ways(nb::class_<Python>& of, Native exchange) {
-    const auto direction_of = [](const std::string& name) {
-        if (name != "forward" && name != "reverse")
-            throw Error("unknown direction '" + name + "': use forward or reverse");
-        return name == "forward" ? Direction::forward : Direction::reverse;
-    };
-    of.def_prop_ro("kept_alive", &Python::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
-                   "What it keeps alive: the arrays as passed, and NumPy's views of them.")
-        .def_prop_ro(
-            "transport", [=](const Python& self) { return exchange(self).transport(); },
-            "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
-        .def(
-            "explain", [=](const Python& self) { return exchange(self).explain(); },
-            "What was chosen for which neighbor and why, in a few lines.")
-        .def(
-            "bytes_sent",
-            [=](const Python& self, const std::string& direction) {
-                return exchange(self).plan().bytes_sent(direction_of(direction));
-            },
-            "direction"_a = "forward",
-            "Bytes that this rank sends to other ranks in one exchange. Local.")
-        .def(
-            "messages_sent",
-            [=](const Python& self, const std::string& direction) {
-                return exchange(self).plan().messages_sent(direction_of(direction));
-            },
-            "direction"_a = "forward",
-            "Messages that this rank sends to other ranks in one exchange. Local.");
-}
-
 }  // namespace parhelion::python
