@@ -165,8 +165,7 @@ int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const 
  * strides (phl_values); split exchanges and sums copy through the map's buffer. */
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
                                 int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
-/* Collective. Every rank reads its part of a partition from the folder `path` (data001, data002,
- * …). */
+/* Collective. Every rank reads its part of the partition in the folder `path` (data001, …). */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
                        phl_index_map* map);
 /* Collective. Identity of the owned ids in the mesh file, from the folder that `map` was read from:
@@ -393,8 +392,8 @@ int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
                                int count);
-/* Local. Device stream (cudaStream_t, CUstream) that the four calls above use from now on: work
- * queued after end sees the ghosts. A step ends on the stream on which it began. NULL, the default:
+/* Local. Device stream (cudaStream_t, CUstream) of the four calls above from now on: work queued
+ * after end sees the ghosts. A step ends on the stream on which it began. NULL, the default:
  * synchronizes the device before and after. */
 int phl_exchange_set_stream(phl_exchange exchange, void* stream);
 /* Depth of the construction. */
