@@ -17,7 +17,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/cores.hpp"
+#include "core/resources.hpp"
 #include "environment_names.hpp"
 
 namespace parhelion::bench {

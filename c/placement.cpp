@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "core/node_messages.hpp"
+#include "core/environment.hpp"
 #include "core/refuse.hpp"
 #include "guard.hpp"
 #include "parhelion/core/collective.hpp"

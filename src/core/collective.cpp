@@ -1,18 +1,12 @@
 #include "core/collective_step.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <map>
 #include <new>
 #include <thread>
-#include <utility>
 
 #include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
-#include "core/rank_names.hpp"
-#include "core/time_limit.hpp"
 #include "parhelion/core/hash.hpp"
 
 namespace parhelion {
@@ -25,9 +19,7 @@ thread_local const CollectiveCall* current = nullptr;
 void combine(void* in, void* into, int* count, MPI_Datatype*) {
     const auto* from = static_cast<const Contribution*>(in);
     auto* to = static_cast<Contribution*>(into);
-    const auto raise = [](std::uint64_t& value, std::uint64_t other) {
-        value = std::max(value, other);
-    };
+    const auto raise = [](auto& value, auto other) { value = std::max(value, other); };
     for (int i = 0; i < *count; ++i, ++from, ++to) {
         raise(to->complaint, from->complaint);
         raise(to->left, from->left);
@@ -36,9 +28,8 @@ void combine(void* in, void* into, int* count, MPI_Datatype*) {
         raise(to->next_tag, from->next_tag);
         raise(to->combine, from->combine);  // a failed rank contributes none
         for (std::size_t k = 0; k < Contribution::most_values; ++k) {
-            if (static_cast<Combine>(to->combine) == Combine::sum) to->values[k] += from->values[k];
-            else if (static_cast<Combine>(to->combine) == Combine::either)
-                to->values[k] |= from->values[k];
+            if (to->combine == Combine::sum) to->values[k] += from->values[k];
+            else if (to->combine == Combine::either) to->values[k] |= from->values[k];
             else raise(to->values[k], from->values[k]);
         }
     }
@@ -79,16 +70,10 @@ struct Brought {
 
 void fill(const Communicator& comm, const Brought& mine) {
     const std::uint64_t call = Hash().add_range(own_call(comm)).value();
-    const auto complaint =
-        mine.complains ? static_cast<std::uint64_t>(comm.size() - comm.rank()) : 0;
+    const std::uint64_t complaint = mine.complains ? comm.size() - comm.rank() : 0;
     Contribution& meeting = comm.collective_state().mine;
-    meeting = {complaint,
-               mine.left,
-               {mine.print, ~mine.print},
-               {call, ~call},
-               comm.tags_used(),
-               static_cast<std::uint64_t>(mine.combine),
-               {}};
+    meeting = {complaint,    mine.left, {mine.print, ~mine.print}, {call, ~call}, comm.tags_used(),
+               mine.combine, {}};
     std::ranges::copy(mine.values, meeting.values.begin());
 }
 
@@ -105,9 +90,8 @@ Agreement found(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     const Contribution& all = state.all;
     comm.skip_tags(all.next_tag);  // a failed rank took fewer
-    if (all.complaint != 0)
-        state.entered += 2,
-            state.completed += 2;  // ignore notices of failures before this one
+    // Ignore notices of failures before this one.
+    if (all.complaint != 0) state.entered += 2, state.completed += 2;
     return {all.complaint == 0 ? -1 : comm.size() - static_cast<int>(all.complaint),
             all.print[0] == ~all.print[1], all.left != 0};
 }
@@ -171,7 +155,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
     }
 #endif
     const std::string where = comm.size() > 1 ? concat("rank ", met.complainer, ": ") : "";
-    throw Error(where + std::string(told.text.data(), static_cast<std::size_t>(told.length)),
+    throw Error(where + std::string(told.text.data(), told.length),
                 static_cast<ErrorKind>(told.kind),
                 met.left ? KnownTo::all_have_left : KnownTo::all_ranks);
 }
@@ -265,7 +249,7 @@ std::map<int, Note> hear_others(const Communicator& comm) {
         pause{1};  // waiting ranks poll ten times a second
     std::map<int, Note> notes;
     const auto limit = Clock::now() + patience;
-    while (static_cast<int>(notes.size()) + 1 < comm.size() && Clock::now() < limit)
+    while (std::ssize(notes) + 1 < comm.size() && Clock::now() < limit)
         if (!take_note(comm, Communicator::roll_call_tag, notes))
             std::this_thread::sleep_for(pause);
     return notes;
@@ -314,7 +298,7 @@ void warn(const Communicator& comm) {
     std::erase_if(state.waiting, [=](const auto& each) { return each.second.number < number; });
     const auto hears = std::ranges::find_if(
         state.waiting, [&](const auto& each) { return tells_of_waits(each.first, comm.size()); });
-    const bool all_here = static_cast<int>(state.waiting.size()) == comm.size() &&
+    const bool all_here = std::ssize(state.waiting) == comm.size() &&
                           std::ranges::all_of(state.waiting, [](const auto& each) {
                               return each.second.call == own_note().call;
                           });
@@ -548,7 +532,7 @@ std::vector<Message> gather(const Communicator& comm, Message own) {
             std::memcpy(&length, joined.bytes.data() + at, sizeof length);
             at += sizeof length;
             Message& each = all.emplace_back();
-            each.rank = comm.rank() + static_cast<int>(all.size()) - 1;
+            each.rank = comm.rank() + all.size() - 1;
             each.append(joined.bytes.data() + at, length);
             at += length;
         }
@@ -580,11 +564,11 @@ std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std
 
 std::vector<std::int64_t> of_all(const Communicator& comm,
                                  const std::vector<std::int64_t>& values) {
-    Message own, joined;
+    Message own, all;
     own.append(values.data(), values.size());
-    for (const Message& each : gather(comm, std::move(own)))
-        joined.append(each.bytes.data(), each.bytes.size());
-    return broadcast(comm, std::move(joined)).values<std::int64_t>();
+    const auto joined = joined_values<std::int64_t>(gather(comm, std::move(own)));
+    all.append(joined.data(), joined.size());
+    return broadcast(comm, std::move(all)).values<std::int64_t>();
 }
 
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
@@ -631,11 +615,6 @@ private:
     Hash hash_;
 };
 
-struct Property {
-    std::string name, value;
-    friend bool operator==(const Property&, const Property&) = default;
-};
-
 std::string with_numbers(std::string_view name, std::initializer_list<int> numbers) {
     std::string text;
     auto next = numbers.begin();
@@ -650,21 +629,15 @@ class InWords final : public Properties {
 public:
     void add(std::string_view name, std::int64_t value,
              std::initializer_list<int> numbers) override {
-        all.push_back({with_numbers(name, numbers), std::to_string(value)});
+        add(name, std::to_string(value), numbers);
     }
     void add(std::string_view name, std::string_view value,
              std::initializer_list<int> numbers) override {
-        all.push_back({with_numbers(name, numbers), std::string(value)});
+        all += with_numbers(name, numbers) + '\0' + std::string(value) + '\0';
     }
-    std::vector<Property> all;
+    // Name and value of each property, in turn, each with a zero behind it.
+    std::string all;
 };
-
-std::string joined(const std::vector<Property>& properties) {
-    std::string text;
-    for (const Property& each : properties)
-        text.append(each.name).append(1, '\0').append(each.value).append(1, '\0');
-    return text;
-}
 
 std::string next_word(std::string_view& text) {
     const auto end = text.find('\0');
@@ -673,37 +646,29 @@ std::string next_word(std::string_view& text) {
     return word;
 }
 
-std::vector<Property> separated(std::string_view text) {
-    std::vector<Property> properties;
-    while (!text.empty()) {
-        std::string name = next_word(text);
-        properties.push_back({std::move(name), next_word(text)});
-    }
-    return properties;
-}
-
 // The first property that differs from rank 0's, empty when all are equal.
-std::string difference(const std::vector<Property>& first, const std::vector<Property>& mine,
-                       int rank) {
-    std::size_t i = 0;
-    while (i < first.size() && i < mine.size() && first[i] == mine[i]) ++i;
-    if (i == first.size() && i == mine.size()) return {};
-    const auto told = [i](const std::vector<Property>& all) {
-        return i < all.size() ? all[i] : Property{"nothing", "nothing more"};
-    };
-    const Property there = told(first), here = told(mine);
-    return concat(there.name, " is ", there.value, " on rank 0 and ",
-                  (here.name == there.name ? "" : here.name + " is "), here.value, " on rank ",
-                  rank);
+std::string difference(std::string_view first, std::string_view mine, int rank) {
+    while (first != mine) {
+        const auto next = [](std::string_view& all) {
+            if (all.empty()) return std::pair<std::string, std::string>("nothing", "nothing more");
+            std::string name = next_word(all);
+            return std::pair(std::move(name), next_word(all));
+        };
+        const auto there = next(first), here = next(mine);
+        if (there != here)
+            return concat(there.first, " is ", there.second, " on rank 0 and ",
+                          here.first == there.first ? "" : here.first + " is ", here.second,
+                          " on rank ", rank);
+    }
+    return {};
 }
 
 [[noreturn]] void tell_difference(const Communicator& comm, const std::string& what,
                                   const TellProperties& tell, const std::string& remedy) {
     InWords mine;
     tell(mine);
-    const std::string first = broadcast(comm, comm.rank() == 0 ? joined(mine.all) : "", 0);
-    const std::string differs =
-        comm.rank() == 0 ? "" : difference(separated(first), mine.all, comm.rank());
+    const std::string first = broadcast(comm, comm.rank() == 0 ? mine.all : "", 0);
+    const std::string differs = comm.rank() == 0 ? "" : difference(first, mine.all, comm.rank());
     throw Error(what + " differ between ranks: " + lowest_of(comm, differs) + "; " + remedy,
                 ErrorKind::value, KnownTo::all_ranks);
 }
@@ -719,6 +684,16 @@ void require_equal(const Communicator& comm, const std::string& what, const Tell
     });
     if (!agree(comm, complaint, {false, false, print.value()}).equal)
         tell_difference(comm, what, tell, remedy);
+}
+
+void require_root(int root, const Communicator& comm) {
+    require_equal(
+        comm, "the arguments", [root](Properties& told) { told.add("the root", root); },
+        "name the same root everywhere",
+        [&] {
+            if (root < 0 || root >= comm.size())
+                throw Error(concat("root ", root, " does not exist: use 0 … ", comm.size() - 1));
+        });
 }
 
 }  // namespace parhelion

@@ -1,19 +1,11 @@
 // The reduction and the waits of all collective calls.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
-#include <span>
-#include <string>
 
-#include "core/cores.hpp"
+#include "core/resources.hpp"
 #include "core/time_limit.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
@@ -31,7 +23,7 @@ struct Contribution {
     std::uint64_t print[2];   ///< x and ~x: equal everywhere if and only if max(x) = ~max(~x)
     std::uint64_t call[2];    ///< likewise
     std::uint64_t next_tag;
-    std::uint64_t combine;  ///< Combine
+    Combine combine;
     std::array<std::uint64_t, most_values> values;
 };
 
@@ -148,6 +140,9 @@ List from_first(const Communicator& comm, const List& list) {
 /// Collective, over a tree of messages. Returns all messages in rank order at rank 0, nothing
 /// elsewhere.
 std::vector<Message> gather(const Communicator& comm, Message own);
+
+/// Collective. Throws Error on every rank unless all pass the same, existing root.
+void require_root(int root, const Communicator& comm);
 
 /// Collective: MPI_Comm_split, which has no time limit, right after an agreement, which has.
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key);

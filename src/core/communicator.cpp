@@ -1,29 +1,17 @@
 #include "parhelion/core/communicator.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
-#include "core/cores.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
 #include "core/orphans.hpp"
-#include "core/time_limit.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
@@ -109,7 +97,7 @@ struct Communicator::Tags {
     std::uint64_t used = 0;  // tags taken or skipped, over all rounds
 
     static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
-    static int at(std::uint64_t number) { return first + static_cast<int>(number % (end - first)); }
+    static int at(std::uint64_t number) { return first + number % (end - first); }
     bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
     /// The next tag of this round; −1 if taken.
     int next() {
@@ -306,10 +294,9 @@ void Communicator::make_from(MPI_Comm user) {
     state_->adopt(own);
 #else
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(
-        MPI_Iallreduce(first.mine.data(), first.all.data(), static_cast<int>(first.mine.size()),
-                       MPI_UINT64_T, MPI_MAX, user, &request),
-        "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(first.mine.data(), first.all.data(), first.mine.size(), MPI_UINT64_T,
+                             MPI_MAX, user, &request),
+              "MPI_Iallreduce");
     step(request);
     if (first.all[0] > 1)
         throw Error(
@@ -335,8 +322,8 @@ void Communicator::make_from(MPI_Comm user) {
             "set the same ones on every rank");
     state_->node_handle = split_node(state_->handle, state_->rank);
     CpuMask& threads = state_->collective.node_threads;
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()),
-                             MPI_UINT64_T, MPI_BOR, state_->node_handle, &request),
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
+                             state_->node_handle, &request),
               "MPI_Iallreduce");
     step(request);
 #endif
@@ -402,7 +389,7 @@ const Communicator& Communicator::node() const {
     auto near = std::make_shared<State>();
     int size = 0;
     MPI_Comm_size(state.node_handle, &size);
-    std::vector<int> numbers(static_cast<std::size_t>(size)), here(numbers.size());
+    std::vector<int> numbers(size), here(numbers.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
     MPI_Comm_group(handle(), &all);

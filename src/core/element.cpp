@@ -1,7 +1,5 @@
 #include "parhelion/core/element.hpp"
 
-#include <string_view>
-
 #include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 

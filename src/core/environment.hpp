@@ -1,10 +1,12 @@
 // Reads the library's environment variables; docs/environment.md lists them.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+
+#include "parhelion/core/types.hpp"
 
 namespace parhelion {
 
@@ -18,6 +20,15 @@ inline bool is_on(const char* variable) {
 inline std::optional<std::int64_t> number_told(const char* variable) {
     const char* text = std::getenv(variable);
     return text == nullptr ? std::nullopt : std::optional<std::int64_t>(std::atoll(text));
+}
+
+/// Number of messages to another node when a node's messages to it are collected: one per 64 KiB,
+/// the share of packing that is worth a message, and at least 1, or PARHELION_NODE_MESSAGES; at
+/// most one per contributing rank.
+inline std::int64_t node_messages(byte_count bytes, std::int64_t contributors) {
+    static const auto variable = number_told("PARHELION_NODE_MESSAGES");
+    const std::int64_t told = variable ? std::max<std::int64_t>(*variable, 1) : 0;
+    return std::min(told > 0 ? told : std::max<byte_count>(bytes >> 16, 1), contributors);
 }
 
 }  // namespace parhelion

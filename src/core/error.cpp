@@ -8,7 +8,7 @@ void check_mpi(int code, const char* call) {
     int length = 0;
     MPI_Error_string(code, text, &length);
     throw Error(
-        std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length)) +
+        std::string(call) + " failed: " + std::string(text, length) +
             ". Other ranks may be waiting: end the job (MPI_Abort) unless the MPI can continue",
         ErrorKind::communication);
 }

@@ -5,19 +5,17 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "core/concat.hpp"
+#include "core/environment.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,6 +57,12 @@ bool is_slurm_step() {
            !(std::getenv("SLURM_PTY_PORT") && has_terminal());
 }
 
+// A launcher's environment variables.
+struct Launched {
+    std::string kind;
+    int rank, size;
+};
+
 // Whether srun itself numbered the ranks, not another launcher that it started on each node.
 bool by_srun(const Launched& told) {
     return is_slurm_step() && number("SLURM_PROCID") == told.rank &&
@@ -85,7 +89,7 @@ std::string name_of(const std::string& version) {
     return name.empty() ? "its MPI" : name;
 }
 
-bool is_open_mpi(const std::string& version) { return version.rfind("Open MPI", 0) == 0; }
+bool is_open_mpi(const std::string& version) { return version.starts_with("Open MPI"); }
 
 #define PARHELION_TEXT(value) PARHELION_QUOTED(value)
 #define PARHELION_QUOTED(value) #value
@@ -178,12 +182,46 @@ bool is_rank_0() {
     return true;
 }
 
+// Nullopt unless a launcher set rank and size.
+std::optional<Launched> launched() {
+    for (const auto& [kind, rank, size] : launchers) {
+        if (std::strcmp(kind, "slurm") == 0 && !is_slurm_step()) continue;
+        if (const auto own = number(rank), all = number(size); own && all)
+            return Launched{kind, *own, *all};
+    }
+    return std::nullopt;
+}
+
 // The launcher's data when it started several ranks and PARHELION_ALONE is not set.
 std::optional<Launched> one_of_several() {
-    const char* meant = std::getenv("PARHELION_ALONE");
     auto told = launched();
-    if (told && (told->size < 2 || (meant && std::strcmp(meant, "1") == 0))) told.reset();
+    if (told && (told->size < 2 || is_on("PARHELION_ALONE"))) told.reset();
     return told;
+}
+
+// The command that starts all ranks of this program under its MPI.
+std::string right_start(const Launched& told, const std::string& version) {
+    const std::string rest = concat(" -n ", told.size, " ", own_command());
+    // Intel's mpiexec works under Slurm; srun would need the path of Slurm's PMI library.
+    if (version.starts_with("Intel") || !by_srun(told)) return mpiexec_of(version) + rest;
+    return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
+}
+
+// Why MPI cannot start under this launcher, empty when no reason is known. Call before MPI_Init.
+std::string why_mpi_will_not_start() {
+    const auto told = one_of_several();
+    if (!told) return {};
+    const std::string version = library_version();
+    const bool pmix = std::getenv("PMIX_RANK"),
+               pmi = std::getenv("PMI_RANK") || std::getenv("PMI_FD");
+    const bool refuses_pmix =
+        version.starts_with("MPICH") && pmix && !pmi && !has_pmix_of_its_own();
+    const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
+    if (!refuses_pmix && !needs_pmix) return {};
+    return name_of(version) +
+           (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
+                         : " needs PMIx, which this srun does not offer") +
+           ": start the ranks with  " + right_start(*told, version);
 }
 
 // Warns before MPI_Init, which prints only MPI's own message and does not return.
@@ -196,24 +234,6 @@ std::optional<Launched> one_of_several() {
 }
 
 }  // namespace
-
-std::optional<Launched> launched() {
-    for (const auto& [kind, rank, size] : launchers) {
-        if (std::strcmp(kind, "slurm") == 0 && !is_slurm_step()) continue;
-        if (const auto own = number(rank), all = number(size); own && all)
-            return Launched{kind, *own, *all};
-    }
-    return std::nullopt;
-}
-
-std::string right_start(const Launched& told, const std::string& version) {
-    const std::string rest = concat(" -n ", told.size, " ", own_command());
-    const bool intel =
-        version.rfind("Intel", 0) ==
-        0;  // Intel's mpiexec works under Slurm; srun would need the path of Slurm's PMI library
-    if (intel || !by_srun(told)) return mpiexec_of(version) + rest;
-    return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
-}
 
 void require_all_ranks(MPI_Comm user) {
     int size = 0;
@@ -242,22 +262,6 @@ void require_own_mpi() {
                         ", or install Parhelion for the program's MPI (make install "
                         "MPI=/path/of/its/mpicxx)",
                     ErrorKind::communication);
-}
-
-std::string why_mpi_will_not_start() {
-    const auto told = one_of_several();
-    if (!told) return {};
-    const std::string version = library_version();
-    const bool pmix = std::getenv("PMIX_RANK"),
-               pmi = std::getenv("PMI_RANK") || std::getenv("PMI_FD");
-    const bool refuses_pmix =
-        version.rfind("MPICH", 0) == 0 && pmix && !pmi && !has_pmix_of_its_own();
-    const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
-    if (!refuses_pmix && !needs_pmix) return {};
-    return name_of(version) +
-           (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
-                         : " needs PMIx, which this srun does not offer") +
-           ": start the ranks with  " + right_start(*told, version);
 }
 
 }  // namespace parhelion

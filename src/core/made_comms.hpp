@@ -1,11 +1,7 @@
 // Lifetime of communicators that the library's objects create.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
-#include <memory>
-#include <vector>
 
 #include "parhelion/core/communicator.hpp"
 

@@ -25,8 +25,7 @@ void detail::complain_that_mpi_ended() {
     if (is_forked_child())
         throw Error(
             "this process was forked from a rank, for which its neighbors would take it: exchange "
-            "in the parent, or start the "
-            "child by spawn, without MPI",
+            "in the parent, or start the child by spawn, without MPI",
             ErrorKind::communication);
     throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
 }
@@ -79,6 +78,25 @@ void require_mpi() {
         throw Error("MPI is not running: call MPI_Init before using parhelion",
                     ErrorKind::communication);
     watch_for_the_end();
+}
+
+// Constant once MPI runs.
+static int thread_level() {
+    static const int level = [] {
+        int provided = MPI_THREAD_SINGLE;
+        MPI_Query_thread(&provided);
+        return provided;
+    }();
+    return level;
+}
+
+bool mpi_serves_all_threads() { return thread_level() == MPI_THREAD_MULTIPLE; }
+
+bool mpi_serves_this_thread() {
+    if (thread_level() >= MPI_THREAD_SERIALIZED) return true;
+    int main = 0;
+    MPI_Is_thread_main(&main);
+    return main != 0;
 }
 
 // The standard ABI has no MPI_Fint and converts int.

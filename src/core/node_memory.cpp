@@ -1,7 +1,6 @@
 #include "parhelion/core/node_memory.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,11 +10,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <string>
 
-#include "core/available_memory.hpp"
 #include "core/concat.hpp"
 #include "core/populate.hpp"
+#include "core/resources.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -51,7 +49,7 @@ public:
     Segment(const Segment&) = delete;
     Segment& operator=(const Segment&) = delete;
     ~Segment() {
-        munmap(start_, static_cast<std::size_t>(size_));
+        munmap(start_, size_);
         close(descriptor_);
     }
     std::byte* start() const { return start_; }
@@ -62,7 +60,7 @@ public:
     // Allocates the pages now, so that a lack of memory is an error here instead of a signal later.
     void take(byte_count first, byte_count bytes) const {
         if (!take_pages(first, first + bytes)) fail("fallocate", bytes, remedy);
-        map_pages_now(start_ + first, static_cast<std::size_t>(bytes));
+        map_pages_now(start_ + first, bytes);
     }
 
 private:
@@ -70,11 +68,10 @@ private:
         fchmod(descriptor_, S_IRUSR | S_IWUSR);
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE,
-                            MAP_SHARED, descriptor_, 0);
+        void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
-        madvise(memory, static_cast<std::size_t>(size_),
+        madvise(memory, size_,
                 MADV_HUGEPAGE);  // optional
     }
 

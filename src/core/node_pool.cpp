@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>

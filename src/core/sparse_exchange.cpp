@@ -1,12 +1,7 @@
 #include "parhelion/core/sparse_exchange.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <utility>
-
 #include "core/collective_step.hpp"
 #include "core/orphans.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
@@ -16,7 +11,7 @@ void send(const Communicator& comm, int rank, std::span<const std::byte> bytes, 
           bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
     for (std::size_t first = 0; first <= bytes.size(); first += largest) {
-        const int size = static_cast<int>(std::min(largest, bytes.size() - first));
+        const int size = std::min(largest, bytes.size() - first);
         check_mpi(call(bytes.data() + first, size, MPI_BYTE, rank, tag, comm.handle(),
                        &requests.emplace_back()),
                   "MPI_Isend");
@@ -25,9 +20,8 @@ void send(const Communicator& comm, int rank, std::span<const std::byte> bytes, 
 
 bool have_ended(std::vector<MPI_Request>& requests) {
     int done = 0;
-    check_mpi(
-        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
+    check_mpi(MPI_Testall(requests.size(), requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
     return done != 0;
 }
 
@@ -41,7 +35,7 @@ std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Roo
         check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    std::byte* const bytes = room(static_cast<std::size_t>(size));
+    std::byte* const bytes = room(size);
 #ifdef PARHELION_SIMULATED  // polling takes simulated time
     check_mpi(MPI_Mrecv(bytes, size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
 #else
@@ -52,7 +46,7 @@ std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Roo
         if (done) break;
     }
 #endif
-    return static_cast<std::size_t>(size);
+    return size;
 }
 
 Message receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
@@ -155,7 +149,7 @@ std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Messa
         tag.keep();
         throw;
     }
-    std::sort(incoming.begin(), incoming.end(), in_rank_order);
+    std::ranges::sort(incoming, in_rank_order);
     return incoming;
 }
 
@@ -187,7 +181,7 @@ bool RepeatedExchange::run(std::uint64_t print, std::size_t largest_message) {
     under_way_ = false;
     for (const PackedMessages::Part& part : out.parts)
         if (part.rank == comm_.rank()) in.parts.push_back(part);
-    std::sort(in.parts.begin(), in.parts.end(), in_rank_order);
+    std::ranges::sort(in.parts, in_rank_order);
     return equal;
 }
 

@@ -1,10 +1,12 @@
 #include "core/time_limit.hpp"
 
-#include <algorithm>
+#include <sched.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <thread>
 
 #include "core/environment.hpp"
 
@@ -31,6 +33,20 @@ double time_limit(double from_options, bool checked) {
 double setup_time_limit(double from_options) {
     constexpr double least_s = 5;
     return time_limit(from_options > 0 ? std::max(from_options, least_s) : 0);
+}
+
+void Patience::wait_slowly() {
+#ifdef PARHELION_SIMULATED  // a yield advances simulated time
+    sched_yield();
+#else
+    constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};
+    const auto now = std::chrono::steady_clock::now();
+    if (polls_ == eager_polls + 1) since_ = now;
+    const auto waited = now - since_;
+    if (waited < short_wait) sched_yield();
+    else
+        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
+#endif
 }
 
 std::string seconds_text(double seconds) {

@@ -37,6 +37,21 @@ private:
     double waited_s_ = 0;
 };
 
+/// Yields the core after a few calls, because with more ranks than cores each would poll to the end
+/// of its time slice. After 2 ms it sleeps 1/20 of the time waited, at most 1 ms.
+class Patience {
+public:
+    void wait() {
+        if (++polls_ > eager_polls) wait_slowly();
+    }
+
+private:
+    static constexpr long eager_polls = 5;
+    void wait_slowly();
+    long polls_ = 0;
+    std::chrono::steady_clock::time_point since_{};
+};
+
 /// "0.5 s", "30 s".
 std::string seconds_text(double seconds);
 

@@ -1,12 +1,9 @@
 #include "parhelion/domain/cartesian_domain.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
@@ -14,8 +11,6 @@ namespace {
 constexpr double most_cells = 281474976710656.0;
 constexpr double most_blocks = 1 << 20;
 constexpr global_index most_images = 1000;
-
-std::string number(global_index value) { return std::to_string(value); }
 
 void require(bool good, const std::string& message) {
     if (!good) throw Error(message);
@@ -42,8 +37,8 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
         const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
         require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
                 concat("halo width ", widest, " goes around the ", extents[d],
-                       " cells of periodic dimension ", static_cast<int>(d), " more than ",
-                       most_images, " times: use a narrower halo"));
+                       " cells of periodic dimension ", d, " more than ", most_images,
+                       " times: use a narrower halo"));
         cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
         if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
     }
@@ -55,7 +50,7 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
 
 void validate(const std::vector<global_index>& extents, const CartesianOptions& options,
               int ranks) {
-    const int dims = static_cast<int>(extents.size());
+    const int dims = extents.size();
     require(dims >= 1 && dims <= max_dimensions,
             concat("a Cartesian domain has 1 to 4 dimensions, not ", dims,
                    ": pass one extent per dimension"));
@@ -70,9 +65,8 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     }
     const auto& grid = options.process_grid;
     if (!grid.empty()) {
-        require(static_cast<int>(grid.size()) == dims,
-                concat("the process grid has ", static_cast<int>(grid.size()),
-                       " dimensions and the domain ", dims,
+        require(std::ssize(grid) == dims,
+                concat("the process grid has ", grid.size(), " dimensions and the domain ", dims,
                        ": give one number of ranks per dimension"));
         const auto [text, needed] = grid_and_ranks(grid);
         if (options.mask)
@@ -80,18 +74,17 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
                     "the process grid " + text + " has more than 2^24 places: use fewer");
         require(options.mask || needed == ranks,
                 concat("the process grid ", text, " needs ",
-                       (needed < 0 ? "more than 2^63" : number(needed)),
+                       (needed < 0 ? "more than 2^63" : concat(needed)),
                        " ranks and the communicator has ", ranks,
                        ": make them equal, or leave the grid out to have one chosen"));
     }
-    require(
-        options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
-        "blocks_per_rank needs one number per dimension");
+    require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
+            "blocks_per_rank needs one number per dimension");
     for (int blocks : options.blocks_per_rank)
         require(blocks >= 1 && blocks <= 1 << 20,
                 "blocks_per_rank must be at least 1 in every dimension");
     validate_sizes(extents, options);
-    require(options.splits.empty() || static_cast<int>(options.splits.size()) == dims,
+    require(options.splits.empty() || std::ssize(options.splits) == dims,
             "splits needs one list per dimension (an empty list for an even split)");
     require(!options.mask || options.algorithm == Algorithm::standard,
             "the staged algorithm passes corners on through neighbors, which land has not: use the "
@@ -132,8 +125,8 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
         std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
     }
     std::vector<int> sorted = seam.axes;
-    std::sort(sorted.begin(), sorted.end());
-    bool permuted = static_cast<int>(sorted.size()) == dimensions;
+    std::ranges::sort(sorted);
+    bool permuted = std::ssize(sorted) == dimensions;
     for (int d = 0; permuted && d < dimensions; ++d) permuted = sorted[d] == d;
     require(permuted && seam.axes[seam.from.axis] == seam.to.axis &&
                 (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
@@ -152,7 +145,7 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
 // For a side joined to itself: crossing it twice must be the identity.
 bool is_own_inverse(const Seam& seam) {
     for (std::size_t d = 0; d < seam.axes.size(); ++d) {
-        const auto there = static_cast<std::size_t>(seam.axes[d]);
+        const int there = seam.axes[d];
         if (seam.axes[there] != static_cast<int>(d) ||
             (seam.backward >> d & 1) != (seam.backward >> there & 1))
             return false;
@@ -203,11 +196,11 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
 // Seams with defaults filled in, one per tile.
 std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
                                  const CartesianOptions& options) {
-    const int dims = static_cast<int>(extents.size()), tile_axis = options.tile_axis;
+    const int dims = extents.size(), tile_axis = options.tile_axis;
     std::vector<Seam> all;
     for (Seam seam : options.seams) {
         complete_axes(seam, dims, tile_axis);
-        const int tiles = tile_axis < 0 ? 0 : static_cast<int>(extents[tile_axis]);
+        const int tiles = tile_axis < 0 ? 0 : extents[tile_axis];
         const bool every = seam.from.tile == TileSide::every_tile;
         require(
             every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
@@ -230,7 +223,7 @@ std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
 
 // Only seams join tiles.
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
-    const int dims = static_cast<int>(extents.size()), axis = options.tile_axis;
+    const int dims = extents.size(), axis = options.tile_axis;
     if (axis == CartesianOptions::no_tiles) return;
     require(is_axis(axis, dims) && dims > 1,
             concat("axis ", axis, " is to count tiles in a domain of ", dims,
@@ -253,8 +246,7 @@ std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
     const int axis = options.tile_axis;
     if (axis == CartesianOptions::no_tiles)
         return choose_process_grid(ranks, extents, options.halo);
-    const int along =
-        static_cast<int>(std::gcd<global_index>(ranks, std::max<global_index>(extents[axis], 1)));
+    const int along = std::gcd<global_index>(ranks, std::max<global_index>(extents[axis], 1));
     extents[axis] = 1;
     std::vector<int> grid = choose_process_grid(ranks / along, extents, options.halo);
     grid[axis] *= along;
@@ -263,9 +255,9 @@ std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
     const std::string where = concat(" in dimension ", d);
-    require(static_cast<int>(split.size()) == ranks,
-            concat("the split has ", static_cast<int>(split.size()), " parts", where,
-                   " and the process grid ", ranks, " ranks: give one part per rank"));
+    require(std::ssize(split) == ranks,
+            concat("the split has ", split.size(), " parts", where, " and the process grid ", ranks,
+                   " ranks: give one part per rank"));
     global_index sum = 0;
     for (global_index part : split) {
         require(part >= 0 && part <= extent,
@@ -323,13 +315,12 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
     check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
     require(kind == MPI_CART,
             "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
-            "one that MPI_Cart_create "
-            "made, or another rank_order");
+            "one that MPI_Cart_create made, or another rank_order");
     check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
     require(given == dimensions,
             concat("the Cartesian communicator has ", given, " dimensions and the domain ",
                    dimensions, ": make them equal"));
-    std::vector<int> grid(static_cast<std::size_t>(given)), periodic = grid, mine = grid;
+    std::vector<int> grid(given), periodic = grid, mine = grid;
     check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
               "MPI_Cart_get");
     require(options.process_grid.empty() || options.process_grid == grid,
@@ -346,9 +337,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
 }
 
 void validate_table(const std::vector<int>& table, int ranks) {
-    require(static_cast<int>(table.size()) == ranks,
-            concat("the table of ranks has ", static_cast<int>(table.size()),
-                   " entries and the process grid ", ranks,
+    require(std::ssize(table) == ranks,
+            concat("the table of ranks has ", table.size(), " entries and the process grid ", ranks,
                    " places: give the rank at each place, the last dimension fastest"));
     std::vector<bool> seen(table.size());
     for (const int rank : table) {
@@ -372,7 +362,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
             options.process_grid =
                 choose_process_grid(comm.size(), extents, options.halo, options.mask);
         Cuts cuts;
-        for (int d = 0; d < static_cast<int>(extents.size()); ++d) {
+        for (int d = 0; d < std::ssize(extents); ++d) {
             cuts.push_back(starts_of_ranks(d, extents[d], options.process_grid[d], options));
             words.push_back(static_cast<std::uint64_t>(options.process_grid[d]));
         }
@@ -402,8 +392,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
 
 std::vector<int> inverse_of(const std::vector<int>& table) {
     std::vector<int> inverse(table.size());
-    for (std::size_t place = 0; place < table.size(); ++place)
-        inverse[table[place]] = static_cast<int>(place);
+    for (std::size_t place = 0; place < table.size(); ++place) inverse[table[place]] = place;
     return inverse;
 }
 
@@ -461,10 +450,9 @@ std::vector<Seam> cube_seams(int first_axis) {
 
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options,
                                  Communicator comm)
-    : dimensions_(static_cast<int>(extents.size())),
-      axes_{no_axis(), no_axis(), no_axis(), no_axis()}, boundary_(options.boundary),
-      neighbors_(options.neighbors), algorithm_(options.algorithm), comm_(comm),
-      fill_(options.rank_order.fill) {
+    : dimensions_(extents.size()), axes_{no_axis(), no_axis(), no_axis(), no_axis()},
+      boundary_(options.boundary), neighbors_(options.neighbors), algorithm_(options.algorithm),
+      comm_(comm), fill_(options.rank_order.fill) {
     collectively(comm_, "CartesianDomain", [&] {
         const auto check_grid = [&] {
             validate(extents, options, comm_.size());
@@ -572,7 +560,7 @@ std::vector<int> CartesianDomain::process_grid() const {
 }
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
-    std::vector<int> result(static_cast<std::size_t>(dimensions_));
+    std::vector<int> result(dimensions_);
     int place = place_of_.empty() ? rank : place_of_.at(rank);
     if (!wet_.empty()) place = wet_.place_of(place);
     for (int i = 0; i < dimensions_; ++i) {

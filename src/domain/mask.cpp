@@ -1,8 +1,6 @@
 #include "parhelion/domain/mask.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <memory>
 
 #include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
@@ -31,7 +29,7 @@ public:
             throw Error("the mask has " + shown(own) + " cells and the grid " + shown(extents) +
                         ": give it the grid's extents, or 1 where all cells along a dimension "
                         "are alike");
-        sums_.resize(static_cast<std::size_t>(cells_.cells()));
+        sums_.resize(cells_.cells());
         for_each_cell([&](const Coordinates& at) { sum(at) = is_wet(at); });
         for (int d = 0; d < max_dimensions; ++d)
             for_each_cell([&](Coordinates at) {
@@ -107,11 +105,11 @@ void append_even_parts(std::vector<global_index>& starts, global_index cells, in
 }
 
 WetPlaces::WetPlaces(const Cuts& cuts, RankFill fill, const Mask& mask) {
-    const int dimensions = static_cast<int>(cuts.size());
+    const int dimensions = cuts.size();
     const auto parts = [&](int d) { return static_cast<int>(cuts[d].size()) - 1; };
     int places = 1;
     for (int d = 0; d < dimensions; ++d) places *= parts(d);
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(places + 63) / 64);
+    std::vector<std::uint64_t> words((places + 63) / 64);
     for (int place = 0; place < places; ++place) {
         Box box;
         for (int i = 0, rest = place; i < dimensions; ++i) {
@@ -132,12 +130,12 @@ WetPlaces::WetPlaces(std::vector<std::uint64_t> words) : words_(std::move(words)
 int WetPlaces::rank_of(int place) const {
     const std::uint64_t word = words_[place / 64] >> place % 64;
     if ((word & 1) == 0) return -1;
-    return before_[static_cast<std::size_t>(place / 64) + 1] - std::popcount(word);
+    return before_[place / 64 + 1] - std::popcount(word);
 }
 
 int WetPlaces::place_of(int rank) const {
     const auto next = std::upper_bound(before_.begin(), before_.end(), rank) - 1;
-    const auto at = static_cast<int>(next - before_.begin());
+    const int at = next - before_.begin();
     std::uint64_t word = words_.at(at);
     for (int rest = rank - *next; rest > 0; --rest) word &= word - 1;
     return 64 * at + std::countr_zero(word);

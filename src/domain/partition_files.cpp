@@ -1,14 +1,11 @@
 #include "parhelion/domain/partition_files.hpp"
 
 #include <charconv>
-#include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <utility>
 
 #include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
@@ -64,11 +61,8 @@ private:
     std::uintmax_t size_ = 0, read_ = 0;
 };
 
-struct Counts {
-    std::int64_t owned, ghosts;
-};
-
-Counts read_counts(RankFile& from, const path& file) {
+// The numbers of owned cells and of ghosts.
+std::pair<std::int64_t, std::int64_t> read_counts(RankFile& from, const path& file) {
     if (from.left() < 2 * word_bytes) refuse(file, "ends before its two counts");
     const auto counts = from.numbers(2, word_bytes);
     if (counts[0] < 0) refuse(file, concat("says that the rank owns ", counts[0], " cells"));
@@ -104,12 +98,8 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
     return folder / name;
 }
 
-struct Keys {
-    std::int64_t kind;  // of the numbered entities
-    PartitionKeys keys;
-};
-
-Keys read_keys(const path& file, std::int64_t owned) {
+// The kind of the numbered entities, and their keys.
+std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t owned) {
     std::error_code code;
     if (!std::filesystem::exists(file, code))
         throw Error(
@@ -135,7 +125,7 @@ PartitionPart read_partition_file(const path& file) {
         refuse(file, concat("promises ", ghosts, " off-process cells and holds ",
                             from.left() / word_bytes));
     PartitionPart part{owned, {}};
-    part.ghosts.reserve(static_cast<std::size_t>(ghosts));
+    part.ghosts.reserve(ghosts);
     for (const global_index id : from.numbers(static_cast<std::uintmax_t>(ghosts), word_bytes)) {
         if (id < 1) refuse(file, concat("holds global id ", id, " (they start at 1)"));
         if (!part.ghosts.empty() && id - 1 <= part.ghosts.back())
@@ -154,15 +144,16 @@ PartitionKeys read_partition_keys(const path& folder, const Communicator& comm) 
     return collectively(comm, "read_partition_keys", [&] {
         const path data = own_file(folder, "data", comm);
         RankFile from(data);
-        Keys read = read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
+        auto [kind, keys] =
+            read_keys(own_file(folder, "keys", comm), read_counts(from, data).first);
         require_equal(
             comm, folder.string() + ": files of keys",
-            [&](Properties& each) {
-                each.add("what is numbered", read.kind);
-                each.add("the count of numbers in a key", read.keys.per_id);
+            [&, kind = kind, per_id = keys.per_id](Properties& each) {
+                each.add("what is numbered", kind);
+                each.add("the count of numbers in a key", per_id);
             },
             "write the data set again, all files at once");
-        return std::move(read.keys);
+        return std::move(keys);
     });
 }
 

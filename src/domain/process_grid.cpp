@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
-#include "parhelion/domain/mask.hpp"
 
 namespace parhelion {
 namespace {
@@ -97,7 +95,7 @@ std::vector<GridWithLand> grids_with_land(int ranks, const std::vector<global_in
     }
     const double around = 8 * std::sqrt(expected);
     std::vector<GridWithLand> grids;
-    for (int places = std::max(ranks, static_cast<int>(expected - around));
+    for (int places = std::max<int>(ranks, expected - around);
          places <= places_within(expected + around); ++places) {
         auto candidates = grids_of(places, extents, halo);
         std::ranges::stable_sort(candidates, {}, &Candidate::halo);

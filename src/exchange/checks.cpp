@@ -1,14 +1,8 @@
 #include "exchange/checks.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
 #include "core/concat.hpp"
 #include "core/orphans.hpp"
 #include "exchange/waiter.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/array_block.hpp"
@@ -49,8 +43,7 @@ CallCheck::Record CallCheck::record_of(std::uint64_t number, std::uint64_t print
 
 bool CallCheck::is_over(Sent& sent) {
     int over = 0;
-    MPI_Testall(static_cast<int>(sent.requests.size()), sent.requests.data(), &over,
-                MPI_STATUSES_IGNORE);
+    MPI_Testall(sent.requests.size(), sent.requests.data(), &over, MPI_STATUSES_IGNORE);
     return over != 0;
 }
 
@@ -72,17 +65,16 @@ void CallCheck::send(const Record& record) {
 void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks,
                       const std::function<void()>& get_on) {
     Waiter waiter(watched_, false, true, timeout_s_);
-    const auto late_ones = [&] {
-        return std::ranges::count_if(ranks, [&](int rank) { return heard_.at(rank) < number; });
-    };
-    auto awaited = late_ones();
-    for (take(); !all_told(number, ranks); take()) {
+    const auto is_late = [&](int rank) { return heard_.at(rank) < number; };
+    for (std::ptrdiff_t awaited = std::ssize(ranks);;) {
+        take();
+        const auto late = std::ranges::find_if(ranks, is_late);
+        if (late == ranks.end()) return;
         refuse_difference();
-        if (const auto still = late_ones(); std::exchange(awaited, still) != still) waiter.reset();
+        const std::ptrdiff_t still = std::ranges::count_if(ranks, is_late);
+        if (std::exchange(awaited, still) != still) waiter.reset();
         get_on();
         waiter.pause([&] {
-            const auto late = std::find_if(ranks.begin(), ranks.end(),
-                                           [&](int rank) { return heard_.at(rank) < number; });
             return concat("checking calls, waiting for rank ", *late, " to make call ", number,
                           " of this exchange (it has made ", heard_.at(*late), ")");
         });
@@ -147,11 +139,6 @@ void CallCheck::pass_on(const Record& difference) {
     send(difference_);
 }
 
-bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) const {
-    return std::all_of(ranks.begin(), ranks.end(),
-                       [&](int rank) { return heard_.at(rank) >= number; });
-}
-
 // Drops calls that every neighbor has reported.
 void CallCheck::forget_old() {
     std::uint64_t everywhere = told_;
@@ -207,15 +194,15 @@ std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const
     const ValuePlace place = value_at(plan_, cells.layout, at);
     const Element& element = plan_.fields[place.f].element;
     const bool forward = direction_ == Direction::forward;
-    const std::string self = std::to_string(plan_.communicator().rank()),
-                      other = std::to_string(cells.rank);
-    return field_name(plan_, place.f) + ": " + (forward ? "owned " : "the ghost of ") +
-           to_string(plan_, place) + " of rank " +
-           (forward ? self + ", which rank " + other + " reads," : other + " on rank " + self) +
-           " was written between begin and end of a " + (forward ? "forward" : "reverse") +
-           " exchange (" + value_text(element, cells.values.get() + place.first) + " at begin, " +
-           value_text(element, now_.get() + place.first) +
-           " at end): finish writing before begin, or write after end";
+    const int self = plan_.communicator().rank(), other = cells.rank;
+    return concat(field_name(plan_, place.f), ": ", forward ? "owned " : "the ghost of ",
+                  to_string(plan_, place), " of rank ",
+                  forward ? concat(self, ", which rank ", other, " reads,")
+                          : concat(other, " on rank ", self),
+                  " was written between begin and end of a ", forward ? "forward" : "reverse",
+                  " exchange (", value_text(element, cells.values.get() + place.first),
+                  " at begin, ", value_text(element, now_.get() + place.first),
+                  " at end): finish writing before begin, or write after end");
 }
 
 namespace {
@@ -254,8 +241,7 @@ void StaleCheck::allocate() {
             const ArrayBlock block = array_block(plan_, f, b);
             if (block.empty()) continue;
             memory_.push_back(allocate_aligned(block.end - block.begin));
-            places[static_cast<std::size_t>(plan_.first_base[f]) + b] =
-                memory_.back().get() + (block.first - block.begin);
+            places[plan_.first_base[f] + b] = memory_.back().get() + (block.first - block.begin);
         }
     }
     plan_.move_to(places.data());

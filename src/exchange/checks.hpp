@@ -1,30 +1,16 @@
 // Checked mode of an exchange: validates calls, arrays and ghosts.
 #pragma once
 
-#include <mpi.h>
-
-#include <array>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "exchange/stages.hpp"
 #include "parhelion/core/aligned.hpp"
-#include "parhelion/core/communicator.hpp"
-#include "parhelion/core/element.hpp"
 #include "parhelion/exchange/stale.hpp"
-#include "parhelion/plan/bound_arrays.hpp"
 #include "plan/packed_cells.hpp"
 
 namespace parhelion {
 
-/// Compares calls of an exchange and its subsets between neighbors. Each call sends a record of a
-/// few hundred bytes to all neighbors without waiting; the receiver compares it with its own call
-/// of the same number. Null in unchecked mode. New checks of a call add to the text of the record.
+/// Compares calls of an exchange and its subsets between neighbors. Each call sends a record to all
+/// neighbors without waiting; they compare it with their own call of that number. Null in unchecked
+/// mode.
 class CallCheck {
 public:
     /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
@@ -65,7 +51,6 @@ private:
     void compare(int rank, const Record& theirs);
     void pass_on(const Record& difference);
     void refuse_difference() const;
-    bool all_told(std::uint64_t number, const std::vector<int>& ranks) const;
     void forget_old();
 
     Communicator comm_;
@@ -86,9 +71,9 @@ private:
 /// others.
 void fill_poison(std::byte* first, byte_count bytes, const Element& element);
 
-/// Checks the arrays of one exchange or subset. A forward exchange fills ghosts with poison at
-/// begin, to expose early reads. At end, values that this rank sends must equal their copies from
-/// begin; with several stages, whose later ones send ghosts, the poison too.
+/// Checks the arrays of one exchange or subset. A forward exchange poisons ghosts at begin, to
+/// expose early reads. At end, values that this rank sends must equal their copies from begin; with
+/// several stages, whose later ones send ghosts, the poison too.
 class ArrayCheck {
 public:
     /// Local. The plan must outlive it.

@@ -1,25 +1,15 @@
 #include "parhelion/exchange/exchange.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <set>
 #include <sstream>
 
 #include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
-#include "exchange/background.hpp"
 #include "exchange/checks.hpp"
-#include "exchange/selection.hpp"
-#include "exchange/stages.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
-#include "parhelion/plan/executor.hpp"
 #include "plan/copy_team.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/node_context.hpp"
@@ -39,6 +29,7 @@ int thread_count(int from_options) {
 }
 
 void require_reducible(const Plan& plan, Reduction reduction) {
+    if (reduction.kind() == Reduction::replace) return;
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
     if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
 }
@@ -274,9 +265,8 @@ struct Exchange::Impl final : Operation {
 
     bool is_refused() const {
         const auto used = chosen.choice.used();
-        return std::any_of(used.begin(), used.end(), [this](const TransportInfo* each) {
-            return !refusal_of(*each, plan).empty();
-        });
+        return std::ranges::any_of(
+            used, [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
     }
 
     // Why direct transports to device memory are not used.
@@ -458,25 +448,17 @@ Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
-Step Exchange::begin_with(const ArrayList& arrays, Queue* queue) {
-    impl_->begin_and_leave(arrays, Direction::forward, Reduction::replace, queue);
+Step Exchange::begin_with(Direction direction, Reduction reduction, const ArrayList& arrays,
+                          Queue* queue) {
+    require_reducible(impl_->plan, reduction);
+    impl_->begin_and_leave(arrays, direction, reduction, queue);
     return Step(impl_);
 }
 
-void Exchange::run_with(const ArrayList& arrays, Queue* queue) {
-    impl_->begin(arrays, Direction::forward, Reduction::replace, queue);
-    impl_->end(queue);
-}
-
-Step Exchange::begin_reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue) {
+void Exchange::run_with(Direction direction, Reduction reduction, const ArrayList& arrays,
+                        Queue* queue) {
     require_reducible(impl_->plan, reduction);
-    impl_->begin_and_leave(arrays, Direction::reverse, reduction, queue);
-    return Step(impl_);
-}
-
-void Exchange::reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue) {
-    require_reducible(impl_->plan, reduction);
-    impl_->begin(arrays, Direction::reverse, reduction, queue);
+    impl_->begin(arrays, direction, reduction, queue);
     impl_->end(queue);
 }
 

@@ -1,8 +1,5 @@
 // Selects the fastest candidate from times alone, so that tests can use made-up times.
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <utility>
 
 #include "exchange/selection.hpp"
 
@@ -40,21 +37,20 @@ public:
         : candidates_(candidates), track_(track), standings_(candidates.size()) {}
 
     RaceResult run() {
-        for (int i = 0; i < static_cast<int>(candidates_.size()); ++i)
-            if (is_worth_trying(candidates_[at(i)])) qualify(i);
+        for (int i = 0; i < std::ssize(candidates_); ++i)
+            if (is_worth_trying(candidates_[i])) qualify(i);
         if (in_.empty()) return {-1, std::move(standings_)};
         look_again();
         meet_in_rounds();
         const auto counted = [this](int i) {
-            return seconds(i) * candidates_[at(i)].choice.handicap();
+            return seconds(i) * candidates_[i].choice.handicap();
         };
         return {*std::ranges::min_element(in_, {}, counted), std::move(standings_)};
     }
 
 private:
-    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-    Standing& standing(int i) { return standings_[at(i)]; }
-    double seconds(int i) const { return standings_[at(i)].seconds(); }
+    Standing& standing(int i) { return standings_[i]; }
+    double seconds(int i) const { return standings_[i].seconds(); }
     int fastest() const {
         return *std::ranges::min_element(in_, {}, [this](int i) { return seconds(i); });
     }
@@ -66,7 +62,7 @@ private:
         if (best == Standing::unknown) return true;
         if (track_.elapsed() >= most_s || best < candidate.least_s) return false;
         if (candidate.after < 0) return true;
-        const Standing& before = standings_[at(candidate.after)];
+        const Standing& before = standings_[candidate.after];
         return before.made ? before.early <= candidate.within * best : !before.refusal.empty();
     }
 
@@ -149,13 +145,13 @@ private:
             standing(turns[k].candidate).rounds.push_back(now[k]);
     }
 
-    double best_round(int i) const { return std::ranges::min(standings_[at(i)].rounds); }
+    double best_round(int i) const { return std::ranges::min(standings_[i].rounds); }
 
     // Compares best times: one disturbed turn drops no candidate.
     void drop_slow(double factor) {
         const double best = seconds(fastest());
         std::erase_if(in_, [&](int i) {
-            return std::min(best_round(i), standings_[at(i)].early) > factor * best;
+            return std::min(best_round(i), standings_[i].early) > factor * best;
         });
     }
 

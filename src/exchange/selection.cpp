@@ -1,22 +1,17 @@
 // `auto`: candidates, trial exchanges, and a cache of results for similar plans.
 #include "exchange/selection.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <iomanip>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 #include "core/collective_step.hpp"
-#include "core/mpi_threads.hpp"
-#include "core/time_limit.hpp"
 #include "exchange/stages.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
-#include "parhelion/plan/executor.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
+#include "parhelion/exchange/exchange.hpp"
 #include "plan/packed_cells.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/node_context.hpp"
@@ -177,7 +172,7 @@ public:
         else if (situation_.near)
             for (const Choice& choice : near_choices()) add(choice);
         add_sequences();
-        const int first_alone = static_cast<int>(found_.size());
+        const int first_alone = found_.size();
         for (const TransportInfo* network : networks_) {
             if (situation_.near && network->traits.between_nodes && !adds(list_, network->name))
                 continue;
@@ -222,7 +217,7 @@ private:
             for (std::size_t i = 0; i < inside.size(); ++i) {
                 Candidate& next = add({inside[i].near, inside[i].small, network});
                 if (network == networks_.front()) continue;
-                next.after = static_cast<int>(i), next.within = other_network_within;
+                next.after = i, next.within = other_network_within;
                 if (network->traits.makes_communicator) next.least_s = communicator_s;
             }
         }
@@ -233,8 +228,7 @@ private:
         Candidate& next = add({&network, &network, &network});
         if (!network.traits.makes_communicator || adds(list_, network.name)) return;
         next.least_s = communicator_s;
-        if (first + 1 < static_cast<int>(found_.size()))
-            next.after = first, next.within = similar_within;
+        if (first + 1 < std::ssize(found_)) next.after = first, next.within = similar_within;
     }
 
     // Adds the other sequences of each new candidate, except transports that forward messages.
@@ -247,7 +241,7 @@ private:
                 if (choice.far->traits.passes_on) continue;
                 choice.sequence = sequence;
                 Candidate& next = add(choice);
-                next.after = static_cast<int>(i), next.within = by_dimension_within;
+                next.after = i, next.within = by_dimension_within;
             }
         };
         add_each(Sequence::by_dimension, situation_.by_dimension);
@@ -387,12 +381,11 @@ public:
 
     // A candidate that the system refuses on all ranks leaves the race.
     std::string make(int candidate) override {
-        const auto i = static_cast<std::size_t>(candidate);
-        const Choice& choice = candidates_[i].choice;
+        const Choice& choice = candidates_[candidate].choice;
         try {
             auto& plan = plans_[choice.sequence];
             if (!plan) plan = plan_in_order(plan_, sequences_, choice.sequence);
-            made_[i] = std::make_unique<Stages>(plan_, arrays_, choice, plan);
+            made_[candidate] = std::make_unique<Stages>(plan_, arrays_, choice, plan);
         } catch (const Error& error) {
             if (!error.is_refusal()) throw;
             return error.what();
@@ -492,9 +485,8 @@ std::string reason_of(const std::vector<Candidate>& all, const RaceResult& resul
         return each.made ? each.seconds() : std::numeric_limits<double>::max();
     };
     std::ranges::stable_sort(order, {}, seconds);
-    int width = static_cast<int>(std::string_view("variant").size());
-    for (const Candidate& each : all)
-        width = std::max(width, static_cast<int>(each.choice.name().size()));
+    int width = std::string_view("variant").size();
+    for (const Candidate& each : all) width = std::max<int>(width, each.choice.name().size());
     std::ostringstream text;
     text << std::left << std::fixed << std::setprecision(1);
     text << "the fastest when the exchange was made\n  " << std::setw(width) << "variant"
@@ -504,7 +496,7 @@ std::string reason_of(const std::vector<Candidate>& all, const RaceResult& resul
         if (!each.made && each.refusal.empty()) continue;
         text << "\n  " << std::setw(width) << all[i].choice.name() << "  ";
         if (each.made) text << std::right << std::setw(15) << each.seconds() * 1e6 << std::left;
-        if (static_cast<int>(i) == result.winner) text << "  chosen";
+        if (std::cmp_equal(i, result.winner)) text << "  chosen";
         if (!each.refusal.empty()) text << "left out: " << each.refusal;
     }
     return text.str();
@@ -540,8 +532,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
         throw Error("no transport reaches arrays in " +
                     std::string(to_string(plan.fields.front().space)) +
                     " memory of all neighbors: leave fewer out in PARHELION_AUTO, keep arrays in "
-                    "the host's memory, or register a "
-                    "transport for it");
+                    "the host's memory, or register a transport for it");
     Hash kind;
     kind.add(found.kind)
         .add(comm.size())

@@ -1,11 +1,7 @@
 // Selects the transport for each neighbor: by name, or by trial exchanges (`auto`).
 #pragma once
 
-#include <array>
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "parhelion/transport/transport.hpp"
 #include "plan/staged_plan.hpp"
@@ -16,8 +12,7 @@ struct ExchangeOptions;
 
 class Stages;
 
-/// Transports for neighbors on this node (near), those with small pieces of ghosts (small) and all
-/// others (far), and the sequence.
+/// Transports for neighbors on this node (near), those with small pieces (small) and all others.
 struct Choice {
     const TransportInfo* near = nullptr;
     const TransportInfo* small = nullptr;
@@ -25,8 +20,7 @@ struct Choice {
     Sequence sequence = Sequence::direct;
 
     friend bool operator==(const Choice&, const Choice&) = default;
-    /// In parse_choice's syntax: "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", with an optional prefix
-    /// "by_dimension:" or "far_by_dimension:".
+    /// "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", after "by_dimension:" or "far_by_dimension:" if so.
     std::string name() const;
     std::vector<const TransportInfo*> used() const;
     double handicap() const;
@@ -50,8 +44,8 @@ std::string requested_transport(const std::string& from_options);
 /// Throws Error as parse_choice does; for objects that make their exchanges at their first calls.
 void require_transport(const ExchangeOptions& options);
 
-/// The environment variable PARHELION_AUTO: transport name → added to `auto` (+, true) or left out
-/// (-, false). Sequences can only be left out.
+/// The environment variable PARHELION_AUTO: whether a transport is added to `auto` (+) or left out
+/// (-). Sequences can only be left out.
 using AutoList = std::map<std::string, bool>;
 std::string auto_list_text();
 /// Throws Error for a missing sign, a name not in `known`, and a name with both signs.
@@ -100,8 +94,7 @@ public:
     virtual ~Track() = default;
     /// Sets the candidate up. Returns why it is refused, else an empty string.
     virtual std::string make(int candidate) = 0;
-    /// Runs the turns in order. Returns, for each, the median of its samples in seconds per
-    /// exchange.
+    /// Runs the turns in order. Returns the median of each one's samples, in seconds per exchange.
     virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
     virtual double elapsed() const = 0;
 };
@@ -125,9 +118,8 @@ struct RaceResult {
     std::vector<Standing> standings;
 };
 
-/// Tries each candidate while its exchanges get faster. Candidates near the fastest enter short
-/// rounds until one stands out or 40 exchanges of the fastest are used up. The lowest median of
-/// rounds, times the handicap, wins.
+/// Tries each candidate while its exchanges get faster. Those near the fastest enter short rounds
+/// until one stands out or the budget is used up. The lowest median, times the handicap, wins.
 RaceResult run_race(const std::vector<Candidate>& candidates, Track& track);
 
 struct Selected {
@@ -140,9 +132,8 @@ struct Selected {
 Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
 
 /// Collective. Races the candidates, or, unless `anew`, reuses the result of a similar plan on this
-/// communicator: same neighbors, about as many bytes. Preserves ghosts, also on errors. Throws
-/// Error when PARHELION_AUTO (equal on all ranks) or the arrays' memory excludes all candidates,
-/// and as trials do.
+/// communicator. Preserves ghosts, also on errors. Throws Error when PARHELION_AUTO (equal on all
+/// ranks) or the arrays' memory excludes all candidates, and as trials do.
 Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew = false);
 
 }  // namespace parhelion

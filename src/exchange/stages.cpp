@@ -1,17 +1,10 @@
 #include "exchange/stages.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <iterator>
-#include <string>
 
 #include "core/concat.hpp"
-#include "core/lost_rank.hpp"
-#include "core/mpi_threads.hpp"
 #include "core/orphans.hpp"
 #include "exchange/waiter.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/request_set.hpp"
 
@@ -79,14 +72,14 @@ void StageExchange::make(const TransportInfo& info) {
     for (std::size_t slot = 0; slot < homes_.size(); ++slot)
         if (homes_[slot].info == &info) {
             links.push_back(&stage_.links[slot]);
-            slots.push_back(static_cast<int>(slot));
+            slots.push_back(slot);
         }
     const bool has_reach = reach_of(info, plan_) == Reach::arrays;
     auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
                                 plan_.communicator().next_tag()});
     for (std::size_t i = 0; i < slots.size(); ++i) {
         homes_[slots[i]].transport = transport.get();
-        homes_[slots[i]].slot = static_cast<int>(i);
+        homes_[slots[i]].slot = i;
     }
     parts_.push_back({std::move(transport), std::move(slots)});
 }
@@ -179,7 +172,7 @@ bool StageExchange::combine_in_order(Reduction reduction) {
         if (!receives(combined_)) continue;
         if (!arrived_[combined_]) break;
         arrived_[combined_] = false;
-        deliver(static_cast<int>(combined_), reduction);
+        deliver(combined_, reduction);
     }
     if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
     return combined_ + own_combined_ != before;
@@ -273,7 +266,7 @@ private:
                 if (link.reverse.send_bytes > 0) sends.add(sends.size(), link.rank);
                 if (link.reverse.receive_bytes > 0) receives.add(receives.size(), link.rank);
             }
-            received.resize(static_cast<std::size_t>(receives.size()), -1);
+            received.resize(receives.size(), -1);
         }
     };
 

@@ -1,14 +1,7 @@
 // An exchange with one choice of transports: its stages, one after another.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <exception>
-#include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "exchange/background.hpp"
 #include "exchange/selection.hpp"
@@ -111,15 +104,14 @@ public:
     /// has failed, and if it cannot follow: then nothing has begun.
     void begin(Direction direction, Reduction reduction = Reduction::replace,
                Queue* queue = nullptr);
-    /// Call after begin when the caller works before `end`. Sends to the neighbors, unless packing
-    /// waits for the caller's queue.
+    /// Call after begin when the caller works before `end`: sends, unless packing waits for its
+    /// queue.
     void leave(bool may_wait);
     /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
     /// living neighbor.
     bool test();
     /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
-    /// throw. Then waits for this rank's copies, or makes `queue` wait. After an error the exchange
-    /// is unusable.
+    /// throw; then for this rank's copies, unless `queue` waits for them. Unusable after an error.
     void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
     /// The plan that the forward direction runs.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }

@@ -1,7 +1,5 @@
 #include "parhelion/exchange/step.hpp"
 
-#include <utility>
-
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {

@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <utility>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -1,11 +1,9 @@
 // How a rank waits for its neighbors.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "core/time_limit.hpp"
 

@@ -1,6 +1,5 @@
 #include "index_map/bounce_buffer.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "parhelion/core/node_memory.hpp"

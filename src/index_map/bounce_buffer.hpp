@@ -1,11 +1,6 @@
 // Bounce buffers for arrays that an exchange cannot use in place.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/plan/executor.hpp"
 

@@ -1,8 +1,5 @@
-// Interface of an index map's exchanges for arrays of given elements.
+// What an index map's exchanges and sums of arrays of given elements have in common.
 #pragma once
-
-#include <algorithm>
-#include <vector>
 
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/cell_values.hpp"
@@ -10,20 +7,38 @@
 namespace parhelion {
 
 /// Callers must have set `CellValues::ghosts`.
-class CellsExchange : public Operation {
+class CellsOperation : public Operation {
 public:
-    explicit CellsExchange(CellArrays arrays)
+    explicit CellsOperation(CellArrays arrays)
         : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {}
+
+    /// Whether it is under way with these arrays.
+    bool moves(CellArrays arrays) const {
+        return under_way() && std::ranges::equal(arrays, given_, [](const auto& a, const auto& b) {
+                   return a.owned == b.owned && a.ghosts == b.ghosts && a.axes == b.axes &&
+                          a.width() == b.width();
+               });
+    }
+
+protected:
+    bool has_elements_of(CellArrays arrays) const {
+        return std::ranges::equal(arrays, made_for_, [](const auto& a, const auto& b) {
+            return a.element == b.element && a.components == b.components;
+        });
+    }
+    bool has_widths_of(CellArrays arrays) const {
+        return std::ranges::equal(arrays, made_for_, {}, &CellValues::width, &CellValues::width);
+    }
+    const std::vector<CellValues> made_for_;
+    std::vector<CellValues> given_;  // of the last call
+};
+
+class CellsExchange : public CellsOperation {
+public:
+    using CellsOperation::CellsOperation;
 
     /// Whether it can exchange these arrays. `in_halves`: by begin and end.
     virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
-    bool moves(CellArrays arrays) const {
-        return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
-                                         [](const CellValues& a, const CellValues& b) {
-                                             return a.owned == b.owned && a.ghosts == b.ghosts &&
-                                                    a.width() == b.width();
-                                         });
-    }
     /// Null if it uses none.
     virtual const Exchange* exchange() const { return nullptr; }
 
@@ -32,8 +47,6 @@ public:
     virtual void begin(CellArrays arrays, Direction direction, Reduction reduction) = 0;
 
 protected:
-    const std::vector<CellValues> made_for_;
-    std::vector<CellValues> given_;  // of the last call
     Direction direction_ = Direction::forward;
 };
 

@@ -1,40 +1,33 @@
 #include "parhelion/index_map/derive.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "index_map/root.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {
 
-std::string number(global_index value) { return std::to_string(value); }
-
 void check_lists(const RootLists& lists, int ranks) {
     const auto expect = [&](std::size_t given, const char* what) {
         if (given != static_cast<std::size_t>(ranks))
-            throw Error("the root lists " + std::string(what) + " of " +
-                        number(static_cast<global_index>(given)) +
-                        " ranks and the communicator has " + number(ranks) +
-                        ": give one entry per rank");
+            throw Error(concat("the root lists ", what, " of ", given,
+                               " ranks and the communicator has ", ranks,
+                               ": give one entry per rank"));
     };
     expect(lists.owned.size(), "owned cells");
     expect(lists.ghost_counts.size(), "ghosts");
     global_index sum = 0;
     for (global_index count : lists.ghost_counts) {
         if (count < 0 || count > std::numeric_limits<local_index>::max())
-            throw Error("a rank cannot have " + number(count) +
-                        " ghosts: pass 0 or more, and fewer than 2^31");
+            throw Error(concat("a rank cannot have ", count,
+                               " ghosts: pass 0 or more, and fewer than 2^31"));
         sum += count;
     }
-    if (sum != static_cast<global_index>(lists.ghost_ids.size()))
-        throw Error("the ghost counts add up to " + number(sum) + " and " +
-                    number(static_cast<global_index>(lists.ghost_ids.size())) +
-                    " ghost ids are given: make them equal");
+    if (std::cmp_not_equal(sum, lists.ghost_ids.size()))
+        throw Error(concat("the ghost counts add up to ", sum, " and ", lists.ghost_ids.size(),
+                           " ghost ids are given: make them equal"));
 }
 
 // Sends each rank its number of owned cells and its ghosts, one rank after another: the root needs
@@ -48,7 +41,7 @@ std::vector<global_index> part_from_root(const RootLists& lists, int root,
     for (int r = 0; r < comm.size(); next += lists.ghost_counts[r], ++r) {
         Message part{r, {}};
         part.append(&lists.owned[r], 1);
-        part.append(next, static_cast<std::size_t>(lists.ghost_counts[r]));
+        part.append(next, lists.ghost_counts[r]);
         if (r == root) own = part.values<global_index>();
         else send_message(comm, std::move(part), tag);
     }
@@ -62,9 +55,8 @@ struct Row {
 
 std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_index> counts) {
     const global_index entries = std::accumulate(counts.begin(), counts.end(), global_index{0});
-    const auto add = [](std::int64_t before, std::int64_t mine) { return before + mine; };
-    global_index next = before_this_rank(rows.communicator(), entries, 0, add);
-    std::vector<Row> all(static_cast<std::size_t>(rows.domain().size()));
+    global_index next = before_this_rank(rows.communicator(), entries, 0, std::plus<>());
+    std::vector<Row> all(rows.domain().size());
     for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
     rows.forward({all});
     return all;
@@ -72,7 +64,7 @@ std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_i
 
 bool reads_itself(const IndexedDomain& domain) {
     const auto owners = domain.ghost_owners();
-    return std::find(owners.begin(), owners.end(), domain.communicator().rank()) != owners.end();
+    return std::ranges::find(owners, domain.communicator().rank()) != owners.end();
 }
 
 SelfGhosts self_rule(const IndexedDomain& domain) {
@@ -96,12 +88,11 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
         refuse_places(rows.places());
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-            throw Error(number(static_cast<global_index>(counts.size())) +
-                        " row counts are given for " + number(rows.domain().owned()) +
-                        " owned rows: give one count per owned row");
+            throw Error(concat(counts.size(), " row counts are given for ", rows.domain().owned(),
+                               " owned rows: give one count per owned row"));
         for (global_index count : counts)
             if (count < 0)
-                throw Error("a row cannot have " + number(count) + " entries: pass 0 or more");
+                throw Error(concat("a row cannot have ", count, " entries: pass 0 or more"));
         const std::vector<Row> all = rows_with_ghosts(rows, counts);
         const auto first_ghost = all.begin() + rows.domain().owned();
         const auto add = [](global_index sum, const Row& row) { return sum + row.count; };
@@ -109,9 +100,9 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
         const global_index entries = std::accumulate(first_ghost, all.end(), global_index{0}, add);
         std::vector<global_index> ghosts;
         if (owned + entries > std::numeric_limits<local_index>::max())
-            throw Error(number(owned + entries) +
-                        " entries exceed 2147483647 on one rank: use more ranks");
-        ghosts.reserve(static_cast<std::size_t>(entries));
+            throw Error(
+                concat(owned + entries, " entries exceed 2147483647 on one rank: use more ranks"));
+        ghosts.reserve(entries);
         for (auto row = first_ghost; row != all.end(); ++row)
             for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
         return {owned, std::move(ghosts), rows.communicator(), self_rule(rows.domain())};
@@ -119,25 +110,18 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
 }
 
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids) {
-    return collectively(
-        domain.communicator(), "the construction of a map with further ghosts",
-        [&]() -> IndexedDomain {
-            std::vector<global_index> added;
-            for (global_index id : ids)
-                if (domain.local_of(id) < 0) added.push_back(id);
-            std::sort(added.begin(), added.end());
-            added.erase(std::unique(added.begin(), added.end()), added.end());
-            std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
-            ghosts.insert(ghosts.end(), added.begin(), added.end());
-            if (domain.first() >= 0)
-                return {domain.owned(), std::move(ghosts), domain.communicator(),
-                        self_rule(domain)};
-            std::vector<global_index> owned;
-            for (local_index cell = 0; cell < domain.owned(); ++cell)
-                owned.push_back(domain.global_of(cell));
-            return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts),
-                                                 domain.communicator(), self_rule(domain));
-        });
+    return collectively(domain.communicator(), "the construction of a map with further ghosts",
+                        [&]() -> IndexedDomain {
+                            std::vector<global_index> added;
+                            for (global_index id : ids)
+                                if (domain.local_of(id) < 0) added.push_back(id);
+                            std::ranges::sort(added);
+                            added.erase(std::unique(added.begin(), added.end()), added.end());
+                            std::vector<global_index> ghosts(domain.ghost_ids().begin(),
+                                                             domain.ghost_ids().end());
+                            ghosts.insert(ghosts.end(), added.begin(), added.end());
+                            return domain.with_ghosts(std::move(ghosts), self_rule(domain));
+                        });
 }
 
 }  // namespace parhelion

@@ -1,24 +1,14 @@
 // Moves values between a root and the owners, one rank after another: the root buffers at most one
 // rank's cells.
-#include <cstring>
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
-#include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "plan/array_block.hpp"
 
 namespace parhelion {
 namespace {
-
-std::vector<global_index> owned_ids(const IndexedDomain& domain) {
-    std::vector<global_index> ids(static_cast<std::size_t>(domain.owned()));
-    for (local_index cell = 0; cell < domain.owned(); ++cell) ids[cell] = domain.global_of(cell);
-    return ids;
-}
 
 void validate(const IndexedDomain& domain, int root, CellArray all, global_index cells,
               CellArray owned, byte_count width) {
@@ -55,44 +45,41 @@ void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte
         std::byte* cell =
             array.first + (ids ? (*ids)[k] : static_cast<global_index>(k)) * array.stride;
         std::byte* place = packed + static_cast<byte_count>(k) * width;
-        std::memcpy(pack ? place : cell, pack ? cell : place, static_cast<std::size_t>(width));
+        std::memcpy(pack ? place : cell, pack ? cell : place, width);
     }
 }
 
-struct Root {
-    const IndexedDomain& domain;
-    CellArray all;
-    byte_count width;
+std::vector<std::byte> room(std::size_t cells, byte_count width) {
+    return std::vector<std::byte>(cells * width);
+}
 
-    void serve(int rank, CellArray owned, bool sending, const Tag& tag) const {
-        const Communicator& comm = domain.communicator();
-        const bool own = rank == comm.rank();
-        const auto ids =
-            own ? owned_ids(domain) : receive_message(comm, rank, tag).values<global_index>();
-        Message packed{rank,
-                       std::vector<std::byte>(
-                           own || sending ? ids.size() * static_cast<std::size_t>(width) : 0)};
-        if (sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, true);
-        if (own) copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !sending);
-        else if (sending) return send_message(comm, std::move(packed), tag);
-        else packed = receive_message(comm, rank, tag);
-        if (!sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, false);
-    }
-};
+// On the root: between the array of all cells and the owned ones of `rank`.
+void serve(const IndexedDomain& domain, CellArray all, byte_count width, int rank, CellArray owned,
+           bool sending, const Tag& tag) {
+    const Communicator& comm = domain.communicator();
+    const bool own = rank == comm.rank();
+    const auto ids =
+        own ? domain.owned_ids() : receive_message(comm, rank, tag).values<global_index>();
+    Message packed{rank, room(own || sending ? ids.size() : 0, width)};
+    if (sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, true);
+    if (own) copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !sending);
+    else if (sending) return send_message(comm, std::move(packed), tag);
+    else packed = receive_message(comm, rank, tag);
+    if (!sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, false);
+}
 
 void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, byte_count width,
                         bool receiving, const Tag& tag) {
     const Communicator& comm = domain.communicator();
-    const auto ids = owned_ids(domain);
+    const auto ids = domain.owned_ids();
     Message numbers{root, {}};
     numbers.append(ids.data(), ids.size());
     send_message(comm, std::move(numbers), tag);
-    if (receiving)
-        return copy_cells(owned, nullptr, receive_message(comm, root, tag).bytes.data(), ids.size(),
-                          width, false);
-    Message packed{root, std::vector<std::byte>(ids.size() * static_cast<std::size_t>(width))};
-    copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, true);
-    send_message(comm, std::move(packed), tag);
+    Message packed{root, {}};
+    if (receiving) packed = receive_message(comm, root, tag);
+    else packed.bytes = room(ids.size(), width);
+    copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !receiving);
+    if (!receiving) send_message(comm, std::move(packed), tag);
 }
 
 void between(const IndexedDomain& domain, int root, CellArray all, global_index cells,
@@ -101,8 +88,8 @@ void between(const IndexedDomain& domain, int root, CellArray all, global_index 
     const Communicator& comm = domain.communicator();
     const Tag tag = comm.next_tag();
     if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root, tag);
-    const Root here{domain, all, width};
-    for (int rank = 0; rank < comm.size(); ++rank) here.serve(rank, owned, from_root, tag);
+    for (int rank = 0; rank < comm.size(); ++rank)
+        serve(domain, all, width, rank, owned, from_root, tag);
 }
 
 }  // namespace

@@ -1,16 +1,11 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "index_map/map_exchange.hpp"
 #include "index_map/masked_exchange.hpp"
 #include "index_map/share_memory.hpp"
 #include "index_map/shared_reduction.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "plan/device/driver.hpp"
 
@@ -29,7 +24,7 @@ struct IndexMap::State {
     global_index array_cells = 0;                // with places: required size of arrays
     std::unique_ptr<MaskedCells> counting = {};  // of a subset
 
-    State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed = {})
+    State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed)
         : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)),
           places(std::move(placed)) {
         if (places) {
@@ -52,10 +47,21 @@ struct IndexMap::State {
     static constexpr std::size_t usual_arrays = 16;
     static constexpr const char* first_exchange =
         "forward, reverse or prepare, the first of such arrays by an index map";
+    // Collective.
+    static std::shared_ptr<State> make(const char* call, IndexedDomain domain,
+                                       ExchangeOptions options, std::optional<Places> places) {
+        const Communicator comm = domain.communicator();
+        return collectively(comm, call, setup_limit(options), [&] {
+            require_transport(options);
+            return std::make_shared<State>(std::move(domain), std::move(options),
+                                           std::move(places));
+        });
+    }
 
     // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
     // their lists, collectively.
-    CellArrays complete(CellArrays given) {
+    CellArrays complete(CellArrays given, Reduction reduction = Reduction::replace) {
+        for (const CellValues& array : given) require_reducible(array.element, reduction);
         if (given.size() > arrays.capacity())
             collectively(pattern.communicator, first_exchange, setup_limit(options),
                          [&] { arrays.reserve(given.size()); });
@@ -76,8 +82,8 @@ struct IndexMap::State {
     }
 
     static auto* find(const auto& all, auto&& condition) {
-        const auto found = std::find_if(all.begin(), all.end(),
-                                        [&](const auto& each) { return condition(*each); });
+        const auto found =
+            std::ranges::find_if(all, [&](const auto& each) { return condition(*each); });
         return found == all.end() ? nullptr : found->get();
     }
     const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
@@ -120,7 +126,7 @@ struct IndexMap::State {
                                  : std::make_shared<const SharedPoints>(find_shared_points(domain));
                 return std::pair(
                     found, std::make_unique<SharedReduction>(*found, domain.owned(), given, options,
-                                                             Tells::nothing, places_or_null()));
+                                                             places_or_null()));
             });
         points = std::move(made.first);
         return *sums.emplace_back(std::move(made.second));
@@ -130,25 +136,20 @@ struct IndexMap::State {
         if (given.empty())
             throw Error("no arrays were passed: name those whose ghosts are exchanged");
         for (const CellValues& array : given) check_size(array);
-        if (places) return check_placed(given);
-        for (std::size_t i = 0; i < 2 * given.size(); ++i)
+        const std::size_t parts = places ? 1 : 2;  // of an array: its owned cells, and its ghosts
+        for (std::size_t i = 0; i < parts * given.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
-                if (share_memory(cells(given, i), cells(given, j)))
-                    throw Error(i / 2 == j / 2 ? "the arrays of owned cells and of ghosts share "
-                                                 "memory: pass arrays that do not overlap, or "
-                                                 "one that holds the ghosts behind the owned cells"
-                                               : concat("arrays ", j / 2, " and ", i / 2,
-                                                        " share memory: pass every array once, and "
-                                                        "arrays that do not overlap"));
+                if (places ? overlap(footprint(given[i]), footprint(given[j]))
+                           : share_memory(cells(given, i), cells(given, j)))
+                    refuse_overlap(j / parts, i / parts);
     }
-    void check_placed(CellArrays given) const {
-        for (std::size_t i = 0; i < given.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j)
-                if (overlap(footprint(given[i]), footprint(given[j])))
-                    throw Error(
-                        concat("arrays ", j, " and ", i,
-                               " share memory: pass every array once, and arrays that do not "
-                               "overlap"));
+    [[noreturn]] static void refuse_overlap(std::size_t one, std::size_t other) {
+        if (one == other)
+            throw Error(
+                "the arrays of owned cells and of ghosts share memory: pass arrays that do not "
+                "overlap, or one that holds the ghosts behind the owned cells");
+        throw Error(concat("arrays ", one, " and ", other,
+                           " share memory: pass every array once, and arrays that do not overlap"));
     }
     Footprint footprint(const CellValues& array) const {
         Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
@@ -157,7 +158,7 @@ struct IndexMap::State {
                         {},
                         {}};
         const auto add = [&](byte_count count, byte_count stride) {
-            const auto d = static_cast<std::size_t>(cells.dims++);
+            const auto d = cells.dims++;
             cells.count[d] = count, cells.stride[d] = stride;
         };
         add(at.empty() ? 0 : array.components, array.component_stride);
@@ -185,14 +186,14 @@ struct IndexMap::State {
             throw Error("cells of no size: give at least 1 component of at least 1 byte");
         require_on_host(array.owned.first, true);
         require_on_host(array.ghosts.first, true);
+        if ((array.owned.first == nullptr && (places ? !at.empty() : domain.owned() > 0)) ||
+            (array.ghosts.first == nullptr && domain.ghosts() > 0))
+            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
         if (places) return check_placed_size(array);
         const global_index needed = global_index{domain.size()} * array.components;
         if (array.elements != CellValues::untold && array.elements != needed)
             throw Error(concat("an array has ", array.elements, " elements and the map's ",
                                domain.size(), " cells take ", needed, ": make them equal"));
-        if ((array.owned.first == nullptr && domain.owned() > 0) ||
-            (array.ghosts.first == nullptr && domain.ghosts() > 0))
-            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
     }
     void update(const ReadMask& read) {
         if (!counting)
@@ -218,19 +219,11 @@ struct IndexMap::State {
 };
 
 IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
-    : state_(
-          collectively(Communicator(domain.communicator()), "IndexMap", setup_limit(options), [&] {
-              require_transport(options);
-              return std::make_shared<State>(std::move(domain), std::move(options));
-          })) {}
+    : state_(State::make("IndexMap", std::move(domain), std::move(options), {})) {}
 
 IndexMap::IndexMap(IndexedDomain domain, Places places, ExchangeOptions options)
-    : state_(collectively(Communicator(domain.communicator()), "a map with places",
-                          setup_limit(options), [&] {
-                              require_transport(options);
-                              return std::make_shared<State>(std::move(domain), std::move(options),
-                                                             std::move(places));
-                          })) {}
+    : state_(State::make("a map with places", std::move(domain), std::move(options),
+                         std::move(places))) {}
 
 IndexMap IndexMap::placed(Places places) const {
     return collectively(communicator(), "placed", setup_limit(state_->options), [&] {
@@ -291,26 +284,22 @@ void IndexMap::begin_forward(const CellArrays& arrays) const {
 }
 
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays);
-    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    const CellArrays all = state_->complete(arrays, reduction);
     state_->idle(all, Direction::reverse).reverse(all, reduction);
 }
 
 void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays);
-    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    const CellArrays all = state_->complete(arrays, reduction);
     state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
 }
 
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays);
-    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    const CellArrays all = state_->complete(arrays, reduction);
     state_->idle_sum(all).run(all, reduction);
 }
 
 void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays);
-    for (const CellValues& array : all) require_reducible(array.element, reduction);
+    const CellArrays all = state_->complete(arrays, reduction);
     state_->idle_sum(all).begin(all, reduction);
 }
 
@@ -321,29 +310,24 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
         throw Error(
             "shared points of such arrays have not been combined yet: call sum_shared first");
     const Plan& plan = found->exchange().plan();
-    const auto number = [](auto value) { return std::to_string(value); };
-    std::size_t sent = 0, received = 0;
-    for (const Link& link : state_->pattern.stages[0]) {
-        if (link.rank == communicator().rank()) continue;
-        sent += !link.send.cells.empty(), received += !link.receive.cells.empty();
-    }
-    return number(state_->points->points.size()) + " of " + number(size()) +
-           " points are shared, by up to " + number(state_->points->most_holders) +
-           " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " +
-           number(plan.bytes_sent()) +
-           " bytes together from this rank (reverse and forward: 2 rounds, " +
-           number(sent + received) + " messages)\n" + found->exchange().explain();
+    std::size_t messages = 0;
+    for (const Link& link : state_->pattern.stages[0])
+        if (link.rank != communicator().rank())
+            messages += !link.send.cells.empty() + !link.receive.cells.empty();
+    return concat(state_->points->points.size(), " of ", size(), " points are shared, by up to ",
+                  state_->points->most_holders, " ranks: 1 round, ", plan.messages_sent(),
+                  " messages of ", plan.bytes_sent(),
+                  " bytes together from this rank (reverse and forward: 2 rounds, ", messages,
+                  " messages)\n", found->exchange().explain());
 }
 
 bool IndexMap::under_way() const { return state_->is_under_way(); }
 
 Step IndexMap::step(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
-    Operation* found =
-        state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
-    if (found == nullptr)
-        found = state_->find(state_->exchanges,
-                             [&](const CellsExchange& each) { return each.moves(all); });
+    const auto moves = [&](const CellsOperation& each) { return each.moves(all); };
+    Operation* found = state_->find(state_->sums, moves);
+    if (found == nullptr) found = state_->find(state_->exchanges, moves);
     if (found == nullptr)
         throw Error(
             "nothing is under way with these arrays: begin one, and end it with the same arrays");

@@ -1,12 +1,8 @@
 #include "parhelion/index_map/localize.hpp"
 
-#include <algorithm>
 #include <map>
-#include <string>
 
 #include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
 
@@ -17,7 +13,7 @@ constexpr global_index none = -1;
 
 std::vector<global_index> different(std::span<const global_index> connectivity) {
     std::vector<global_index> ids(connectivity.begin(), connectivity.end());
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     if (!ids.empty() && ids.front() == none) ids.erase(ids.begin());
     return ids;
@@ -32,10 +28,10 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
     std::vector<Message> questions;
     std::vector<int> asked;
     for (auto next = ids.begin(); next != ids.end();) {
-        const auto rank = static_cast<int>(*next / range);
+        const int rank = *next / range;
         const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
         questions.push_back({rank, {}});
-        questions.back().append(&*next, static_cast<std::size_t>(end - next));
+        questions.back().append(&*next, end - next);
         asked.push_back(rank);
         next = end;
     }
@@ -50,12 +46,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
         message.bytes.clear();
         message.append(holders.data(), holders.size());
     }
-    std::vector<int> holders;
-    for (const Message& message : neighbor_exchange(comm, answers, asked)) {
-        const auto part = message.values<int>();
-        holders.insert(holders.end(), part.begin(), part.end());
-    }
-    return holders;
+    return joined_values<int>(neighbor_exchange(comm, answers, asked));
 }
 
 std::vector<local_index> numbered(std::span<const global_index> connectivity,

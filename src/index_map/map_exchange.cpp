@@ -1,13 +1,9 @@
 #include "index_map/map_exchange.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/time_limit.hpp"
 #include "exchange/checks.hpp"
-#include "exchange/selection.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
@@ -33,7 +29,7 @@ MapExchange::MapExchange(const Pattern& pattern, const std::vector<local_index>*
     validate_together(pattern.communicator, [&] {
         for (const BounceBuffer::Cells& each : sent_cells(pattern))
             sent_.insert(sent_.end(), each.from, each.from + each.count);
-        received_.resize(static_cast<std::size_t>(ghosts_));
+        received_.resize(ghosts_);
         std::iota(received_.begin(), received_.end(), owned_);
         for (const CellValues& array : arrays)
             if (places != nullptr) arrays_.push_back(placed(pattern, array));
@@ -101,13 +97,9 @@ Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
 }
 
 bool MapExchange::fits(CellArrays arrays, Direction direction, bool in_halves) const {
-    return (at_ == nullptr || in_place_ != in_halves) &&
-           std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
-                      [&](const CellValues& a, const CellValues& b) {
-                          return direction == Direction::forward && at_ == nullptr
-                                     ? a.width() == b.width()
-                                     : a.element == b.element && a.components == b.components;
-                      });
+    if (at_ != nullptr && in_place_ == in_halves) return false;
+    return direction == Direction::forward && at_ == nullptr ? has_widths_of(arrays)
+                                                             : has_elements_of(arrays);
 }
 
 void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {

@@ -1,11 +1,6 @@
 // An index map's exchange for arrays of given elements.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "index_map/bounce_buffer.hpp"
 #include "index_map/cells_exchange.hpp"
 #include "index_map/placed_cells.hpp"

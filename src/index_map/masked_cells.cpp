@@ -1,12 +1,3 @@
-#include "index_map/masked_cells.hpp"
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <span>
-#include <utility>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -14,7 +5,7 @@
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
 #include "core/orphans.hpp"
-#include "parhelion/core/error.hpp"
+#include "index_map/masked_exchange.hpp"
 
 namespace parhelion {
 namespace {
@@ -75,7 +66,7 @@ local_index* keep_each(const local_index* from, const std::uint64_t* bits, std::
                        local_index* to) {
     for (std::size_t first = 0; first < count; first += per_word)
         for (std::uint64_t word = *bits++; word != 0; word &= word - 1)
-            *to++ = from[first + static_cast<std::size_t>(std::countr_zero(word))];
+            *to++ = from[first + std::countr_zero(word)];
     return to;
 }
 
@@ -133,7 +124,7 @@ void MaskedCells::List::keep(Part& part) {
     const local_index* const from = all.data() + part.first;
     const local_index* const end = keeps_eight() ? keep_eights(from, bits, part.most, first)
                                                  : keep_each(from, bits, part.most, first);
-    part.count = static_cast<std::size_t>(end - first);
+    part.count = end - first;
 }
 
 MaskedCells::MaskedCells(const Pattern& pattern, const std::vector<local_index>* places)
@@ -178,22 +169,19 @@ void MaskedCells::prepare_messages() {
     messages_->tag = comm_.next_tag();
     for (std::size_t k = 0; k < neighbors_.size(); ++k)
         for (RequestSet* set : {&messages_->sends, &messages_->receives})
-            set->add(static_cast<int>(k), neighbors_[k].rank);
+            set->add(k, neighbors_[k].rank);
 }
 
 // Ghost holders send bits to owners; empty messages are skipped.
 void MaskedCells::start(const CellValues& mask) {
     const MPI_Comm comm = comm_.handle();
-    const auto bytes = [](const Part& part) {
-        return static_cast<int>(words_of(part.most) * sizeof(Word));
-    };
+    const auto bytes = [](const Part& part) { return words_of(part.most) * sizeof(Word); };
     for (std::size_t k = 0; k < neighbors_.size(); ++k) {
         const auto& [rank, sent, received] = neighbors_[k];
         if (rank != comm_.rank() && sent.most > 0)
-            check_reached(
-                MPI_Irecv(sent_.bits_of(sent), bytes(sent), MPI_BYTE, rank, messages_->tag, comm,
-                          &messages_->receives[static_cast<int>(k)]),
-                rank, "MPI_Irecv");
+            check_reached(MPI_Irecv(sent_.bits_of(sent), bytes(sent), MPI_BYTE, rank,
+                                    messages_->tag, comm, &messages_->receives[k]),
+                          rank, "MPI_Irecv");
     }
     const CellArray cells = placed_ ? placed_->in(mask) : mask.ghosts;
     for (std::size_t k = 0; k < neighbors_.size(); ++k) {
@@ -204,7 +192,7 @@ void MaskedCells::start(const CellValues& mask) {
         if (rank == comm_.rank()) std::copy_n(bits, words_of(received.most), sent_.bits_of(sent));
         else if (received.most > 0)
             check_reached(MPI_Isend(bits, bytes(received), MPI_BYTE, rank, messages_->tag, comm,
-                                    &messages_->sends[static_cast<int>(k)]),
+                                    &messages_->sends[k]),
                           rank, "MPI_Isend");
     }
 }

@@ -1,14 +1,7 @@
 #include "index_map/masked_exchange.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/orphans.hpp"
-#include "core/time_limit.hpp"
 #include "exchange/waiter.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
-#include "parhelion/plan/executor.hpp"
 #include "plan/layout.hpp"
 #include "transport/message_type.hpp"
 #include "transport/messenger.hpp"
@@ -32,7 +25,7 @@ MaskedExchange::MaskedExchange(const MaskedCells& cells, const std::vector<local
         "pass arrays of the same elements and components, in one order, on every rank");
     std::size_t copies = 0;
     for (std::size_t f = 0; f < arrays.size(); ++f) {
-        copies += static_cast<std::size_t>(arrays[f].components);
+        copies += arrays[f].components;
         if (places != nullptr) numbers_[f].emplace(Numbers{PlacedCells(*places)});
     }
     program_.indexed.reserve(copies);
@@ -41,7 +34,7 @@ MaskedExchange::MaskedExchange(const MaskedCells& cells, const std::vector<local
         const Neighbor& neighbor = cells.neighbors()[k];
         slots_.push_back({all});
         all += bytes(std::max(neighbor.sent.most, neighbor.received.most));
-        for (RequestSet* set : {&sends_, &receives_}) set->add(static_cast<int>(k), neighbor.rank);
+        for (RequestSet* set : {&sends_, &receives_}) set->add(k, neighbor.rank);
     }
     const auto executor = make_executor(MemorySpace::host);
     out_ = executor->allocate(all), in_ = executor->allocate(all);
@@ -54,9 +47,7 @@ MaskedExchange::~MaskedExchange() {
 }
 
 bool MaskedExchange::fits(CellArrays arrays, Direction, bool) const {
-    return std::equal(
-        arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
-        [](const CellValues& a, const CellValues& b) { return a.width() == b.width(); });
+    return has_widths_of(arrays);
 }
 
 // Size of a message, in which each array starts at an aligned byte.
@@ -99,7 +90,7 @@ void MaskedExchange::copies(const Neighbor& neighbor, bool owned, bool packing) 
                                    : cells_.received();
         const byte_count start = numbers || owned ? 0 : -byte_count{cells_.owned()} * side.stride,
                          width = array.is_joined() ? array.width() : array.element.size;
-        const int base = static_cast<int>(f);
+        const int base = f;
         bases_[f] = side.first;
         for (byte_count c = 0; c * width < array.width(); ++c) {
             const byte_count here = start + c * array.component_stride, there = begin + c * width;
@@ -147,7 +138,7 @@ void MaskedExchange::start() {
         slots_[k].missing = rank != own && type.count() > 0;
         if (slots_[k].missing)
             check_reached(MPI_Irecv(in_.get() + slots_[k].first, type.count(), type.type(), rank,
-                                    tag_, comm, &receives_[static_cast<int>(k)]),
+                                    tag_, comm, &receives_[k]),
                           rank, "MPI_Irecv");
     }
     for (std::size_t k = 0; k < neighbors.size(); ++k) {
@@ -157,9 +148,9 @@ void MaskedExchange::start() {
         run(program_, bases_.data(), &message);
         const MessageType type(bytes(part(neighbors[k], sends_owned()).count));
         if (rank != own && type.count() > 0)
-            check_reached(MPI_Isend(message, type.count(), type.type(), rank, tag_, comm,
-                                    &sends_[static_cast<int>(k)]),
-                          rank, "MPI_Isend");
+            check_reached(
+                MPI_Isend(message, type.count(), type.type(), rank, tag_, comm, &sends_[k]), rank,
+                "MPI_Isend");
     }
 }
 

@@ -1,18 +1,83 @@
-// Exchanges the active ghosts by MPI messages, whose lengths change with each mask.
+// A map's active ghosts, in lists that both ends of each link keep equal, and their exchange by MPI
+// messages, whose lengths change with each mask.
 #pragma once
 
 #include <exception>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "index_map/cells_exchange.hpp"
-#include "index_map/masked_cells.hpp"
-#include "parhelion/plan/program.hpp"
+#include "index_map/placed_cells.hpp"
+#include "transport/request_set.hpp"
 
 namespace parhelion {
 
 class NodeContext;
+
+/// Each update refills the lists in place.
+class MaskedCells {
+public:
+    /// One neighbor's slice of a list: `count` active cells from `first`, at most `most`.
+    struct Part {
+        std::size_t first = 0, most = 0, first_word = 0, count = 0;
+        bool joined = false;  // consecutive in masks
+    };
+    struct Neighbor {
+        int rank;
+        Part sent, received;
+    };
+
+    /// Local. `places` (null: none) must outlive it.
+    MaskedCells(const Pattern& pattern, const std::vector<local_index>* places);
+    ~MaskedCells() {
+        if (updating_) settle();
+    }
+    MaskedCells(const MaskedCells&) = delete;
+    MaskedCells& operator=(const MaskedCells&) = delete;
+
+    /// Collective. `mask` has one integer per cell of this rank.
+    void update(const CellValues& mask);
+    /// Call `save` before an update, and `restore` after it failed on every rank.
+    void save();
+    void restore();
+    std::uint64_t version() const { return version_; }
+
+    const Communicator& communicator() const { return comm_; }
+    local_index owned() const { return owned_; }
+    const std::vector<Neighbor>& neighbors() const { return neighbors_; }  ///< by rank
+    /// Owned cells to send, and local numbers of ghosts to receive.
+    const std::vector<local_index>& sent() const { return sent_.now; }
+    const std::vector<local_index>& received() const { return received_.now; }
+
+private:
+    using Word = std::uint64_t;
+    struct List {
+        std::vector<local_index> all, now;
+        std::shared_ptr<std::vector<Word>> bits = std::make_shared<std::vector<Word>>();
+        std::vector<Word> saved = {};  // bits
+
+        void add(const std::vector<local_index>& cells, Part& part);
+        Word* bits_of(const Part& part) const { return bits->data() + part.first_word; }
+        void keep(Part& part);
+    };
+    struct Messages {
+        RequestSet sends{RequestSet::Kind::sends}, receives{RequestSet::Kind::receives};
+        Tag tag;
+    };
+    void look_at(const CellValues& mask);
+    void look_at_numbers();
+    void prepare_messages();
+    void start(const CellValues& mask);
+    void settle();
+
+    Communicator comm_;
+    local_index owned_;
+    std::vector<Neighbor> neighbors_;
+    List sent_, received_;
+    std::optional<PlacedCells> placed_;  // with places: layout of the last mask
+    std::vector<local_index> numbers_;   // of all ghosts, in masks
+    std::unique_ptr<Messages> messages_;
+    bool updating_ = false;
+    std::uint64_t version_ = 0;
+};
 
 /// Copies between arrays of any layout and messages; buffers have room for all ghosts.
 class MaskedExchange final : public CellsExchange {

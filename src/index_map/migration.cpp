@@ -1,12 +1,6 @@
 #include "parhelion/index_map/migration.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <string>
-
 #include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/array_block.hpp"
 
@@ -44,7 +38,7 @@ void copy_row(std::byte* to, const std::byte* from, byte_count width) {
         case 4: std::memcpy(to, from, 4); break;
         case 8: std::memcpy(to, from, 8); break;
         case 24: std::memcpy(to, from, 24); break;
-        default: std::memcpy(to, from, static_cast<std::size_t>(width));
+        default: std::memcpy(to, from, width);
     }
 }
 
@@ -95,7 +89,7 @@ void Migration::sort(std::span<const int> ranks) {
             return destinations_[last];
         const auto at = std::lower_bound(destinations_.begin(), destinations_.end(), rank,
                                          [](const Destination& d, int r) { return d.rank < r; });
-        last = static_cast<std::size_t>(at - destinations_.begin());
+        last = at - destinations_.begin();
         return at != destinations_.end() && at->rank == rank
                    ? *at
                    : *destinations_.insert(at, {rank, 0, 0});
@@ -121,8 +115,7 @@ void Migration::pack(const CellArrays& arrays) {
     for (const CellValues& array : arrays) width_ += array.width();
     PackedMessages& out = exchange_.outgoing();
     out.parts.clear();
-    for (const Destination& each : destinations_)
-        out.add(each.rank, each.rows * static_cast<std::size_t>(width_));
+    for (const Destination& each : destinations_) out.add(each.rank, each.rows * width_);
     std::byte* to = out.memory.data();
     for (const Destination& each : destinations_)
         for (const CellValues& array : arrays)
@@ -139,15 +132,14 @@ void Migration::receive(const CellArrays& arrays) const {
         for (const CellValues& each : sent_) names += (names.empty() ? "" : ", ") + name_of(each);
         throw Error("other arrays than were sent: pass " + names, ErrorKind::type);
     }
-    require_rows(arrays, static_cast<std::size_t>(received_));
+    require_rows(arrays, received_);
     byte_count row = 0;
     for (const auto& part : exchange_.received()) {
         const byte_count rows = static_cast<byte_count>(part.bytes) / width_;
         const std::byte* from = exchange_.bytes_of(part);
         for (const CellValues& array : arrays) {
             const auto& [first, stride] = array.owned;
-            if (stride == array.width())
-                std::memcpy(first + row * stride, from, static_cast<std::size_t>(rows * stride));
+            if (stride == array.width()) std::memcpy(first + row * stride, from, rows * stride);
             else
                 for (byte_count k = 0; k < rows; ++k)
                     copy_row(first + (row + k) * stride, from + k * array.width(), array.width());
@@ -160,7 +152,7 @@ void Migration::receive(const CellArrays& arrays) const {
 std::vector<int> Migration::sources() const {
     std::vector<int> ranks;
     for (const auto& part : exchange_.received())
-        ranks.insert(ranks.end(), part.bytes / static_cast<std::size_t>(width_), part.rank);
+        ranks.insert(ranks.end(), part.bytes / width_, part.rank);
     return ranks;
 }
 

@@ -1,12 +1,8 @@
 // Index maps from neighbor lists: the library generates the global ids.
-#include <algorithm>
 #include <functional>
 #include <map>
-#include <string>
 
 #include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
 
@@ -17,7 +13,7 @@ using Lists = std::map<int, std::vector<local_index>>;
 
 // Encodes owner and local number: the directory asks the owner directly.
 global_index id_of(int rank, local_index cell) { return global_index{rank} << 32 | cell; }
-int owner_of(global_index id) { return static_cast<int>(id >> 32); }
+int owner_of(global_index id) { return id >> 32; }
 
 std::string listed(int rank, std::size_t cells) {
     return cells == 0 ? concat("rank ", rank, " lists none")
@@ -54,9 +50,8 @@ void agree_on_kind(const Communicator& comm, bool received, const std::function<
 void require_once(const Lists& lists, const std::string& what) {
     for (const auto& [rank, cells] : lists) {
         std::vector<local_index> sorted = cells;
-        std::sort(sorted.begin(), sorted.end());
-        if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-            twice != sorted.end())
+        std::ranges::sort(sorted);
+        if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
             throw Error(
                 concat("the list for rank ", rank, " has ", what, *twice, " twice: list it once"));
     }

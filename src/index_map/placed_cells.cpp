@@ -1,8 +1,6 @@
 #include "index_map/placed_cells.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
@@ -29,7 +27,7 @@ bool PlacedCells::look_at(const CellValues& array) {
     axes_ = array.axes, component_stride_ = none;
     std::vector<byte_count> offsets;
     for (const local_index place : places_) offsets.push_back(offset_of(place));
-    offset_ = offsets.empty() ? 0 : *std::min_element(offsets.begin(), offsets.end());
+    offset_ = offsets.empty() ? 0 : *std::ranges::min_element(offsets);
     stride_ = 0;
     for (byte_count& offset : offsets) stride_ = std::gcd(stride_, offset -= offset_);
     if (stride_ == 0) stride_ = array.width();
@@ -67,15 +65,16 @@ Pattern PlacedCells::numbered(const Pattern& pattern) const {
     return placed;
 }
 
-SharedPoints PlacedCells::numbered(SharedPoints points) const {
-    const auto number_all = [this](std::vector<local_index>& cells) { numbers_of(cells, cells); };
+SharedPoints numbered(SharedPoints points, std::span<const local_index> numbers, local_index end) {
+    const auto number_all = [&](std::vector<local_index>& cells) {
+        for (local_index& cell : cells) cell = numbers[cell];
+    };
     Pattern& pattern = points.pattern;
     for (Link& link : pattern.stages[0]) {
         number_all(link.send.cells);
-        for (local_index& slot : link.receive.cells) slot += end_ - pattern.owned;
+        for (local_index& slot : link.receive.cells) slot += end - pattern.owned;
     }
-    pattern.interleaved = true;
-    pattern.owned = end_;
+    pattern.owned = end;
     for (Holder& turn : points.holders) {
         number_all(turn.points);
         if (turn.rank == pattern.communicator.rank()) number_all(turn.from);

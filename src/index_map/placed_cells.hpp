@@ -2,8 +2,6 @@
 #pragma once
 
 #include <limits>
-#include <span>
-#include <vector>
 
 #include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/pattern/shared_points.hpp"
@@ -25,12 +23,11 @@ public:
         return {array.owned.first == nullptr ? nullptr : array.owned.first + offset_, stride_};
     }
     local_index end() const { return end_; }
-    local_index number(local_index cell) const { return numbers_[static_cast<std::size_t>(cell)]; }
+    local_index number(local_index cell) const { return numbers_[cell]; }
     void numbers_of(std::span<const local_index> cells, std::vector<local_index>& numbers) const;
     /// The map's pattern with these numbers.
     Pattern numbered(const Pattern& pattern) const;
-    /// The map's shared points with these numbers; slots keep theirs.
-    SharedPoints numbered(SharedPoints points) const;
+    std::span<const local_index> numbers() const { return numbers_; }
 
 private:
     static constexpr byte_count none = std::numeric_limits<byte_count>::min();
@@ -43,5 +40,8 @@ private:
     byte_count offset_ = 0, stride_ = 0;
     local_index end_ = 0;
 };
+
+/// The shared points with other numbers of their cells, below `end`; slots keep theirs.
+SharedPoints numbered(SharedPoints points, std::span<const local_index> numbers, local_index end);
 
 }  // namespace parhelion

@@ -1,12 +1,9 @@
 #include "parhelion/index_map/places.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <string>
 
 #include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
@@ -39,7 +36,7 @@ void join_components(CellValues& values, const CellAxis& axis, const std::string
         throw Error(array +
                     " has components in several dimensions that do not continue each other: pass "
                     "all of these dimensions");
-    values.components *= static_cast<int>(axis.extent);
+    values.components *= axis.extent;
 }
 
 }  // namespace
@@ -57,7 +54,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
                            " of the cells, not of ", places.components_at));
     std::vector<local_index> all = places.owned;
     all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     constexpr global_index most = std::numeric_limits<local_index>::max();
     const global_index cells =
         places.extents.empty() ? most : std::min(most, cells_in(places.extents));
@@ -65,7 +62,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
         throw Error(concat("place ", all.front() < 0 ? all.front() : all.back(),
                            " is not in an array of ", cells,
                            " cells: places are numbers of cells there, and none is negative"));
-    if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
+    if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
         throw Error(concat("two cells have the place ", *twice,
                            ": give each owned cell and each ghost one of its own"));
 }
@@ -83,8 +80,7 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
     if (array.rank < dimensions)
         throw Error(concat(name, " was passed and the cells of the map have ", dimensions,
                            " in arrays: pass as many, or more for components"));
-    const std::size_t more = array.rank - dimensions,
-                      at = static_cast<std::size_t>(places.components_at);
+    const std::size_t more = array.rank - dimensions, at = places.components_at;
     CellValues values{{array.first, 0}, {}, array.element};
     for (std::size_t d = 0; d < array.rank; ++d) {
         const CellAxis axis{array.extents[d], array.strides[d]};

@@ -1,10 +1,6 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include <string>
-
 #include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/index_map/migration.hpp"
 
 namespace parhelion {
@@ -35,19 +31,9 @@ std::vector<global_index> pushed_here(const IndexedDomain& owners,
     std::vector<global_index> ids;
     for (const local_index cell : cells) ids.push_back(owners.global_of(cell));
     Migration push(owners.communicator());
-    std::vector<global_index> ghosts(static_cast<std::size_t>(push.send(ranks, {ids})));
+    std::vector<global_index> ghosts(push.send(ranks, {ids}));
     push.receive({ghosts});
     return ghosts;
-}
-
-IndexedDomain with_ghosts(const IndexedDomain& owners, std::vector<global_index> ghosts) {
-    const Communicator& comm = owners.communicator();
-    if (owners.first() >= 0) return {owners.owned(), std::move(ghosts), comm, SelfGhosts::allowed};
-    std::vector<global_index> owned;
-    for (local_index cell = 0; cell < owners.owned(); ++cell)
-        owned.push_back(owners.global_of(cell));
-    return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm,
-                                         SelfGhosts::allowed);
 }
 
 }  // namespace
@@ -65,7 +51,7 @@ IndexMap IndexMap::push(const IndexedDomain& owners, std::span<const local_index
                         std::span<const int> ranks) {
     return collectively(owners.communicator(), "push", [&]() -> IndexMap {
         validate_together(owners.communicator(), [&] { check_pushed(owners, cells, ranks); });
-        return IndexMap(with_ghosts(owners, pushed_here(owners, cells, ranks)));
+        return IndexMap(owners.with_ghosts(pushed_here(owners, cells, ranks), SelfGhosts::allowed));
     });
 }
 

@@ -1,9 +1,6 @@
 // Tests whether two arrays of a call overlap in memory.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
 #include "parhelion/index_map/cell_values.hpp"
 #include "plan/overlap.hpp"
 

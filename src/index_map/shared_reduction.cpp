@@ -1,10 +1,5 @@
 #include "index_map/shared_reduction.hpp"
 
-#include <algorithm>
-
-#include "core/concat.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 
@@ -53,10 +48,9 @@ void add(Program& program, const CellValues& values, const Operand& from,
 }  // namespace
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-                                 const ExchangeOptions& options, Tells tells,
+                                 const ExchangeOptions& options,
                                  const std::vector<local_index>* places)
-    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_),
-      places_(2 * arrays.size()) {
+    : CellsOperation(arrays), points_(points), owned_(owned), places_(2 * arrays.size()) {
     for (local_index point : points.points)
         point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
     const Pattern& pattern = points.pattern;
@@ -74,18 +68,12 @@ SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, 
             make(arrays_.back(), values);
             represent(arrays_.size() - 1, false);
         }
-        if (tells == Tells::failures)
-            failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
     });
     std::vector<Group> groups;
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Group group = group_of(f);
         if (places != nullptr || f == 0) groups.push_back(std::move(group));
         else groups.front().fields.push_back(std::move(group.fields.front()));
-    }
-    if (failures_) {
-        groups.push_back(failures_group());
-        places_.insert(places_.end(), {failures_.get(), failures_.get() + 1});
     }
     exchange_.emplace(std::move(groups), options);
 }
@@ -94,14 +82,15 @@ SharedReduction::Array SharedReduction::placed(const CellValues& values,
                                                const std::vector<local_index>& places) const {
     PlacedCells cells(places);
     cells.look_at(values);
-    auto numbered = std::make_unique<Numbered>(
-        Numbered{cells, cells.numbered(points_), cells.in(values).stride, {}});
-    numbered->in_array = numbered->points.points;
-    const BounceBuffer::Cells all{0, static_cast<byte_count>(numbered->in_array.size()),
-                                  numbered->in_array.data(), numbered->points.points.data()};
-    BounceBuffer buffer(executor_, {values, numbered->stride, values.component_stride}, cells.end(),
+    auto made = std::make_unique<Numbered>(Numbered{
+        cells, numbered(points_, cells.numbers(), cells.end()), cells.in(values).stride, {}});
+    made->points.pattern.interleaved = true;
+    made->in_array = made->points.points;
+    const BounceBuffer::Cells all{0, static_cast<byte_count>(made->in_array.size()),
+                                  made->in_array.data(), made->points.points.data()};
+    BounceBuffer buffer(executor_, {values, made->stride, values.component_stride}, cells.end(),
                         {all});
-    return {values.width(), std::move(buffer), std::move(numbered)};
+    return {values.width(), std::move(buffer), std::move(made)};
 }
 
 // With places, each array has its own pattern, because points are numbered by its layout.
@@ -116,37 +105,6 @@ Group SharedReduction::group_of(std::size_t f) const {
         field.blocks[0].component_stride = values.component_stride;
     }
     return {pattern, {std::move(field)}};
-}
-
-// Sends one byte from this rank to each other holder of its points.
-Group SharedReduction::failures_group() {
-    const Pattern& of = points_.pattern;
-    const auto neighbors = static_cast<local_index>(of.stages[0].size());
-    Pattern pattern{of.communicator, 0, {}, {}, 1, neighbors, {}};
-    pattern.halo = HaloWidth(0);
-    pattern.stages.emplace_back();
-    for (local_index k = 0; k < neighbors; ++k) {
-        Link& link = pattern.stages[0].emplace_back();
-        link.rank = of.stages[0][k].rank;
-        link.send.cells = {0}, link.send_unique = 1;
-        link.receive.cells = {1 + k}, link.receive_unique = 1;
-    }
-    Field field =
-        view_cells(failures_.get(), 1, failures_.get() + 1, neighbors, {Scalar::uint8, 1}, {});
-    return {std::move(pattern), {std::move(field)}};
-}
-
-// The failing rank itself throws its own, more precise error.
-void SharedReduction::refuse_failures(Reduction reduction) const {
-    if (!failures_ || (reduction.by() != nullptr && reduction.by()->has_failed())) return;
-    const auto& links = points_.pattern.stages[0];
-    for (std::size_t k = 0; k < links.size(); ++k)
-        if (failures_.get()[1 + k] != std::byte{})
-            throw Error(
-                concat("the reduction has failed on rank ", links[k].rank,
-                       ", where it combined points that the rank has twice: what it raised there "
-                       "says why; points that this rank "
-                       "shares with it have no value of use"));
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
@@ -168,21 +126,6 @@ void SharedReduction::make(Array& array, const CellValues& values) {
     executor_->compile(array.give);
     array.slots = node_shared(points.pattern.ghosts * array.width);
     if (numbered == nullptr) array.buffer.reserve(false);
-}
-
-bool SharedReduction::fits(CellArrays arrays) const {
-    return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
-                      [](const CellValues& a, const CellValues& b) {
-                          return a.element == b.element && a.components == b.components;
-                      });
-}
-
-bool SharedReduction::combines(CellArrays arrays) const {
-    return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
-                                     [](const CellValues& a, const CellValues& b) {
-                                         return a.owned == b.owned && a.ghosts == b.ghosts &&
-                                                a.axes == b.axes && a.width() == b.width();
-                                     });
 }
 
 // Whether owned cells and ghosts are one contiguous array.
@@ -253,8 +196,6 @@ void SharedReduction::end() {
 }
 
 void SharedReduction::combine(Reduction reduction) {
-    if (failures_) queue_->wait();  // refuse_failures reads them on the host
-    refuse_failures(reduction);
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Bases bases = &places_[2 * f];
         for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);

@@ -4,7 +4,7 @@
 #include <bitset>
 #include <unordered_map>
 
-#include "core/node_messages.hpp"
+#include "core/environment.hpp"
 #include "core/refuse.hpp"
 #include "placement/problem.hpp"
 

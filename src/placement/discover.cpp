@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "core/collective_step.hpp"
-#include "core/cores.hpp"
+#include "core/resources.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 #include "placement/node_topology.hpp"

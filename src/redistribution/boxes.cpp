@@ -4,20 +4,13 @@
 // Each rank pair exchanges one row of bytes, packed and unpacked by the layouts of the call's
 // arrays: without cell lists, and with one exchange for all arrays of equal total bytes per cell.
 // The pattern sees rows as chunks of 256 bytes.
-#include <algorithm>
-#include <deque>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
 
 #include "core/concat.hpp"
 #include "exchange/selection.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/redistribution/redistribution.hpp"
 #include "redistribution/mover.hpp"
 #include "redistribution/pieces.hpp"
 
@@ -52,7 +45,7 @@ struct Turned {
 // sides.
 PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
     PiecesByRank pieces;
-    for (int b = 0; b < static_cast<int>(mine.domain.blocks().size()); ++b) {
+    for (int b = 0; b < std::ssize(mine.domain.blocks()); ++b) {
         const Box owned = mine.of_first(mine.domain.owned(b));
         if (owned.empty()) continue;
         for_blocks(theirs.domain, theirs.own(owned),
@@ -61,7 +54,7 @@ PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
                        if (!common.empty()) pieces[place.rank].push_back({b, common});
                    });
     }
-    for (auto& [rank, list] : pieces) std::sort(list.begin(), list.end(), before);
+    for (auto& [rank, list] : pieces) std::ranges::sort(list, before);
     return pieces;
 }
 
@@ -88,8 +81,7 @@ struct End : Turned {
         const PlacedCells placed =
             in_array(domain.dimensions(), field, first, {piece.block, Turned::own(piece.cells)});
         PlacedCells cells = placed;
-        for (std::size_t d = 0; d < static_cast<std::size_t>(domain.dimensions()); ++d)
-            cells.stride[d] = placed.stride[axes[d]];
+        for (int d = 0; d < domain.dimensions(); ++d) cells.stride[d] = placed.stride[axes[d]];
         return cells;
     }
 };
@@ -125,7 +117,7 @@ struct Rows {
 
 Selection from_to(local_index first, local_index end) {
     Selection side;
-    side.cells.resize(static_cast<std::size_t>(end - first));
+    side.cells.resize(end - first);
     std::iota(side.cells.begin(), side.cells.end(), first);
     return side;
 }
@@ -208,7 +200,7 @@ private:
         const auto fits = [width = width_of_all(arrays)](const auto& each) {
             return each->width == width;
         };
-        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(), fits);
+        const auto found = std::ranges::find_if(exchanges_, fits);
         return found == exchanges_.end() ? nullptr : found->get();
     }
     std::unique_ptr<RowExchange> make(std::span<const Move> arrays) {
@@ -290,16 +282,11 @@ private:
             for (const Move& each : arrays) {
                 const Field& field = each.*which;
                 const auto cells = first_cells(field);
-                for (const Piece& piece : end.others.at(rank)) {
-                    const PlacedCells array = end.place(field, piece),
-                                      message = in_message(dims, field, piece.cells, offset);
-                    Program program;
-                    program.add(between(packing ? array : message, packing ? message : array, dims,
-                                        field, piece.cells));
-                    enqueue(std::move(program), packing ? cells.data() : &row,
-                            packing ? &row : cells.data());
-                    offset += piece.cells.cells() * width_of(field);
-                }
+                Program program = copies(
+                    dims, field, end.others.at(rank),
+                    [&](const Piece& piece) { return end.place(field, piece); }, packing, offset);
+                enqueue(std::move(program), packing ? cells.data() : &row,
+                        packing ? &row : cells.data());
             }
         });
     }
@@ -326,9 +313,9 @@ private:
 Axes inverse_of(const std::vector<int>& axes, int dimensions) {
     Axes inverse;
     std::iota(inverse.begin(), inverse.end(), std::size_t{0});
-    std::vector<int> sorted = axes, all(static_cast<std::size_t>(dimensions));
+    std::vector<int> sorted = axes, all(dimensions);
     std::iota(all.begin(), all.end(), 0);
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     if (!axes.empty() && sorted != all)
         throw Error(concat("axes are no permutation: name each axis from 0 to ", dimensions - 1,
                            " once, that of the first grid for each of "

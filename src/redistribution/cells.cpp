@@ -1,19 +1,11 @@
 // Redistribution by global id: the cells owned afterwards are ghosts of the domain before.
 #include "core/concat.hpp"
 #include "exchange/selection.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "redistribution/mover.hpp"
 
 namespace parhelion {
 namespace {
-
-std::vector<global_index> owned_ids(const IndexedDomain& domain) {
-    std::vector<global_index> ids;
-    for (local_index cell = 0; cell < domain.owned(); ++cell) ids.push_back(domain.global_of(cell));
-    return ids;
-}
 
 IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
                            const ExchangeOptions& options) {
@@ -23,10 +15,7 @@ IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
         throw Error(concat("the two domains have ", from.global_size(), " and ", to.global_size(),
                            " cells: redistribute between domains of the same cells"));
     try {
-        if (from.first() >= 0)
-            return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};
-        return IndexedDomain::with_owned_ids(owned_ids(from), owned_ids(to), from.communicator(),
-                                             SelfGhosts::allowed);
+        return from.with_ghosts(to.owned_ids(), SelfGhosts::allowed);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::value) throw;
         throw Error(std::string("the two domains do not have the same cells (") + error.what() +

@@ -2,13 +2,7 @@
 // the next message before it receives the current one: at most two are in flight.
 #include "parhelion/redistribution/gather.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "core/collective_step.hpp"
-#include "index_map/root.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/pieces.hpp"
 
@@ -41,7 +35,7 @@ struct Part {
 std::vector<Part> parts_of(const CartesianDomain& domain, int rank, byte_count width) {
     std::vector<Part> parts;
     Pieces left = blocks_of(domain, rank);
-    for (std::reverse(left.begin(), left.end()); !left.empty();) {
+    for (std::ranges::reverse(left); !left.empty();) {
         Piece piece = left.back();
         left.pop_back();
         const byte_count cells = piece.cells.cells(), bytes = cells * width;
@@ -166,7 +160,7 @@ private:
         run(std::move(program), first_cells(from).data(), first_cells(to).data());
     }
     Message packed(const Field& array, int rank, const Part& part) {
-        Message message{rank, std::vector<std::byte>(static_cast<std::size_t>(part.bytes))};
+        Message message{rank, std::vector<std::byte>(part.bytes)};
         std::byte* const packed = message.bytes.data();
         run(copies(array, part, true), first_cells(array).data(), &packed);
         return message;
@@ -176,17 +170,10 @@ private:
         run(copies(array, part, false), &packed, first_cells(array).data());
     }
     Program copies(const Field& array, const Part& part, bool packing) const {
-        const int dims = domain_->dimensions();
-        Program program;
         byte_count offset = 0;
-        for (const Piece& piece : part.pieces) {
-            const PlacedCells there = place(array, piece),
-                              packed = in_message(dims, field_, piece.cells, offset);
-            program.add(between(packing ? there : packed, packing ? packed : there, dims, field_,
-                                piece.cells));
-            offset += piece.cells.cells() * width_of(field_);
-        }
-        return program;
+        return parhelion::copies(
+            domain_->dimensions(), field_, part.pieces,
+            [&](const Piece& piece) { return place(array, piece); }, packing, offset);
     }
     void run(Program program, Bases from, Bases to) {
         executor_->compile(program);

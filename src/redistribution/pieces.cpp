@@ -1,7 +1,5 @@
 #include "redistribution/pieces.hpp"
 
-#include <algorithm>
-
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -21,7 +19,7 @@ std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index
 Box box_of(const CartesianDomain& domain, const Position& position) {
     Box box;
     for (int d = 0; d < domain.dimensions(); ++d) {
-        const auto at = static_cast<std::size_t>(position[d]);
+        const int at = position[d];
         box.lo[d] = domain.axis(d).starts[at];
         box.hi[d] = domain.axis(d).starts[at + 1];
     }
@@ -65,13 +63,13 @@ void require_arrays(const CartesianDomain& domain, const Field& field) {
         throw Error("an array is not one of the domain's: view it with the domain",
                     ErrorKind::type);
     for (std::size_t b = 0; b < field.blocks.size(); ++b)
-        if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
+        if (field.blocks[b].first == nullptr && !domain.owned(b).empty())
             throw Error("an array is a null pointer: pass one for each block that has cells");
 }
 
 PlacedCells in_array(int dimensions, const Field& field, const Coordinates& first,
                      const Piece& piece) {
-    const auto b = static_cast<std::size_t>(piece.block);
+    const int b = piece.block;
     const BlockView& view = field.blocks[b];
     PlacedCells cells{piece.block, 0, {}};
     for (int d = 0; d < dimensions; ++d) {

@@ -1,11 +1,7 @@
 // Boxes of cells in blocks, arrays and messages.
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "parhelion/plan/executor.hpp"
-#include "parhelion/plan/field.hpp"
 #include "plan/overlap.hpp"
 
 namespace parhelion {
@@ -42,5 +38,20 @@ Footprint footprint(int dimensions, const Field& field, const PlacedCells& place
 
 StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
                   const Field& field, const Box& cells);
+/// Between an array and a message in which the pieces follow each other from `offset` on, which is
+/// moved behind them. `place(piece)`: in the array.
+template <class Place>
+Program copies(int dimensions, const Field& field, std::span<const Piece> pieces,
+               const Place& place, bool packing, byte_count& offset) {
+    Program program;
+    for (const Piece& piece : pieces) {
+        const PlacedCells array = place(piece),
+                          message = in_message(dimensions, field, piece.cells, offset);
+        program.add(between(packing ? array : message, packing ? message : array, dimensions, field,
+                            piece.cells));
+        offset += piece.cells.cells() * width_of(field);
+    }
+    return program;
+}
 
 }  // namespace parhelion

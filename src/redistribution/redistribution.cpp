@@ -1,7 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
 #include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/mover.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/available_memory.hpp"
+#include "core/resources.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"

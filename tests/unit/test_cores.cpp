@@ -10,7 +10,7 @@
 
 #include "support/cases.hpp"
 
-#include "core/cores.hpp"
+#include "core/resources.hpp"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/available_memory.hpp"
+#include "core/resources.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "support/cases.hpp"

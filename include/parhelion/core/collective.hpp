@@ -2,14 +2,10 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/error.hpp"
@@ -27,9 +23,8 @@ public:
 
     /// Collective: the final agreement. Does nothing in a nested call.
     void close() const;
-    /// To be called in a catch handler: this rank leaves the call with the handled exception.
-    /// Collective over the ranks in the call: every rank throws the complaint of the lowest rank
-    /// that has one.
+    /// In a catch handler: this rank leaves the call with the handled exception. Collective over
+    /// the ranks in the call: all throw the complaint of the lowest rank that has one.
     [[noreturn]] void fail() const;
 
     /// The innermost call of this thread, or null.
@@ -52,10 +47,10 @@ private:
 /// Collective. Runs `body` as the collective call named `call` (equal on all ranks) and returns its
 /// result. If `body` throws on any rank, every rank throws Error with the text of the lowest such
 /// rank. An agreement follows `body`, which agrees itself only before steps that need all ranks to
-/// be valid. `body` communicates only by messages and by the reduction of `agree`. The caller
-/// stores persistent results after the return. The communicator stays usable, except after a lost
-/// rank, a timeout or an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0:
-/// PARHELION_TIMEOUT, else 30 s if PARHELION_CHECK is 1, else none.
+/// be valid, and communicates only by messages and by the reduction of `agree`. The caller stores
+/// results after the return. The communicator stays usable, except after a lost rank, a timeout or
+/// an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0: PARHELION_TIMEOUT, else 30 s
+/// if PARHELION_CHECK is 1, else none.
 template <class Body>
 decltype(auto) collectively(const Communicator& comm, std::string_view call, double timeout_s,
                             Body&& body) {
@@ -141,11 +136,10 @@ public:
 /// Adds all properties of this rank, in the same order on every rank.
 using TellProperties = std::function<void(Properties&)>;
 
-/// Collective, one reduction if there is no error. Throws Error on every rank unless all ranks have
-/// equal properties: "WHAT differ between ranks", the first property in which the lowest rank that
-/// differs from rank 0 does so, both values, and REMEDY. A rank learns at most the properties of
-/// rank 0 and one of another rank. `check` runs first, locally; the same reduction agrees on its
-/// exception.
+/// Collective, one reduction if there is no error. Throws Error on every rank unless all have equal
+/// properties: "WHAT differ between ranks", the first property in which the lowest rank that
+/// differs from rank 0 does so, both values, and REMEDY. `check` runs first, locally; the same
+/// reduction agrees on its exception.
 void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell,
                    const std::string& remedy, const std::function<void()>& check = {});
 

@@ -54,9 +54,9 @@ public:
     static constexpr int failure_tag = 2;    ///< failure in a collective call
     static constexpr int lost_rank_tag = 3;  ///< a rank that has ended
     static constexpr int waiting_tag = 4;    ///< ranks that have waited long
-    /// A tag that no other object on this communicator uses, equal on all ranks because objects are
-    /// created collectively. Local, except that about one call in 30,000 is collective, to agree on
-    /// released tags. Throws Error if all tags are in use.
+    /// A tag that no other object uses, equal on all ranks because objects are created
+    /// collectively. Local, except that about one call in 30,000 is collective, to agree on
+    /// released tags. Throws Error if all are in use.
     Tag next_tag() const;
     /// Number of tags taken; after a failure, `skip_tags` raises it to that of the other ranks.
     /// Local.
@@ -68,8 +68,8 @@ public:
     /// The ranks that share memory with this one. Local.
     const Communicator& node() const;
 
-    /// The object of type T that belongs to this communicator: constructed as `T(Communicator)` at
-    /// first use, destroyed with the communicator. Collective if T's constructor is.
+    /// The object of type T of this communicator, constructed as `T(Communicator)` at first use,
+    /// destroyed with it. Collective if T's constructor is.
     template <class T>
     T& shared_state() const {
         std::shared_ptr<void>& place = shared_place(typeid(T));

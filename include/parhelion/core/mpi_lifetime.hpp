@@ -1,4 +1,4 @@
-// Whether MPI may be called: only between MPI_Init and MPI_Finalize.
+// Whether MPI may be called: only between MPI_Init and MPI_Finalize, and by which threads.
 #pragma once
 
 #include <mpi.h>
@@ -28,6 +28,12 @@ bool is_forked_child() noexcept;
 /// Throws Error before MPI_Init, after MPI_Finalize and in a forked child. Arranges that
 /// mpi_has_ended() will detect the end of MPI. Local.
 void require_mpi();
+
+/// Whether MPI provides MPI_THREAD_MULTIPLE. Local.
+bool mpi_serves_all_threads();
+/// Whether this thread may call MPI: every thread from MPI_THREAD_SERIALIZED on, else the main one.
+/// Local.
+bool mpi_serves_this_thread();
 
 /// The communicator of a Fortran handle, which is an `int` in every MPI. Throws as require_mpi
 /// does, because MPI libraries abort outside MPI_Init … MPI_Finalize. Local.

@@ -1,7 +1,6 @@
 // Node-shared memory: the other ranks of a node can map it.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -13,11 +12,11 @@ namespace parhelion {
 /// 64. Local.
 ///
 /// The caller touches all pages at once, so they lie in its NUMA domain and later writes cannot
-/// fail. The memory is a memfd, so no file remains after the process, and other processes reach it
-/// only through this one. Uses huge pages if the kernel offers them for shared memory. The last
-/// copy of the pointer frees the memory; exchanges that use it hold a copy. Requests of up to 64
-/// KiB share descriptors: their memory returns to the system when the last request in its 1 MiB is
-/// freed. Errors: not enough memory, no memfd in this kernel, too many open files.
+/// fail. The memory is a memfd: no file remains after the process. Uses huge pages if the kernel
+/// offers them. The last copy of the pointer frees the memory; exchanges that use it hold a copy.
+/// Requests of up to 64 KiB share descriptors: their memory returns to the system when the last
+/// request in its 1 MiB is freed. Errors: not enough memory, no memfd in this kernel, too many open
+/// files.
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes);
 
 /// Position of an address in node-shared memory.

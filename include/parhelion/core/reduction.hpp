@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "parhelion/core/element.hpp"
-#include "parhelion/core/types.hpp"
 
 namespace parhelion {
 

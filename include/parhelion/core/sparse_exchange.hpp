@@ -1,11 +1,8 @@
 // Sparse messages: no rank knows in advance from which ranks it receives.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/core/types.hpp"
@@ -32,13 +29,21 @@ struct Message {
     }
 };
 
+/// The values of all messages, in their order.
+template <class T>
+std::vector<T> joined_values(const std::vector<Message>& messages) {
+    Message joined;
+    for (const Message& each : messages) joined.append(each.bytes.data(), each.bytes.size());
+    return joined.values<T>();
+}
+
 /// Longest single MPI message, in bytes; longer messages are split into chunks.
 inline constexpr std::size_t largest_sent_at_once = std::size_t{1} << 30;
 
 /// Collective. Delivers every message and returns those for this rank, in rank order. A rank may
-/// send to itself. Memory and messages per rank scale with its own messages, not with the number of
-/// ranks. Algorithm: nonblocking consensus (NBX): Hoefler, Siebert, Lumsdaine, "Scalable
-/// communication protocols for dynamic sparse data exchange", PPoPP 2010.
+/// send to itself. Memory and messages scale with a rank's own messages (nonblocking consensus:
+/// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
+/// exchange", PPoPP 2010).
 std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Message> outgoing,
                                      std::size_t largest_message = largest_sent_at_once);
 

@@ -34,7 +34,7 @@ int fill_per_dimension(std::array<T, max_dimensions>& values, std::initializer_l
     else
         std::copy_n(listed.begin(), std::min<std::size_t>(listed.size(), max_dimensions),
                     values.begin());
-    return listed.size() == 1 ? 0 : static_cast<int>(listed.size());
+    return listed.size() == 1 ? 0 : listed.size();
 }
 
 /// Throws Error unless `listed` is 0 or `dimensions`.
@@ -45,8 +45,8 @@ void require_dimensions(int listed, int dimensions, std::string_view what);
 ///            lower[0]  owned cells  upper[0]
 ///          ├─────────┼────────────┼─────────┤   → dimension 0
 ///
-/// One number applies to every side; one number per dimension applies to both of its sides. The
-/// domain throws Error for a list of wrong length.
+/// One number applies to every side; one per dimension to both of its sides. The domain throws
+/// Error for a list of wrong length.
 struct HaloWidth {
     std::array<int, max_dimensions> lower{};
     std::array<int, max_dimensions> upper{};
@@ -66,7 +66,7 @@ struct HaloWidth {
 };
 
 /// Dimensions in which a field lives on points instead of cells. 1: point i is the lower face of
-/// cell i; n cells have n + 1 points. Faces: 1 in one dimension; edges, vertices: in several.
+/// cell i; n cells have n + 1 points.
 ///
 /// −1: point i is the upper face of cell i, so n cells have n points (NEMO, CICE, MOM6 without
 /// symmetric memory). These fields are exchanged like cells, except at seams.

@@ -1,24 +1,17 @@
 // Structured grids of cells, distributed over a process grid.
 #pragma once
 
-#include <array>
-#include <initializer_list>
-#include <utility>
-#include <vector>
-
 #include "parhelion/core/communicator.hpp"
-#include "parhelion/domain/box.hpp"
 #include "parhelion/domain/mask.hpp"
 
 namespace parhelion {
 
 class Properties;
 
-/// Ghosts across faces only (2·d neighbors), or also edges and corners (3^d − 1).
+/// Ghosts across faces only, or also across edges and corners.
 enum class Neighbors : std::uint8_t { full, faces };
 
-/// Standard: one message to every neighbor. Staged: dimension by dimension, neighbors forward
-/// corners, 2·d messages (needs Neighbors::full).
+/// Staged: dimension by dimension; neighbors forward corners, 2·d messages (needs Neighbors::full).
 enum class Algorithm : std::uint8_t { standard, staged };
 
 /// One flag for all dimensions, or a list of one per dimension.
@@ -31,16 +24,16 @@ struct Periodicity {
         : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
-/// Array layers beyond a non-periodic end. Open: unused. Owned: the rank there owns as many layers
-/// as the field's depth; its neighbors receive them as ghosts.
+/// Array layers beyond a non-periodic end. Owned: the rank there owns as many as the field's depth,
+/// which its neighbors receive as ghosts.
 enum class Boundary : std::uint8_t { open, owned };
 
 /// End of an axis.
 enum class Side : std::uint8_t { lower, upper };
 
-/// Mirror line of a fold. Corner: between the last row of cells and the ghosts (NEMO's F pivot).
-/// Center: through the centers of the last row (NEMO's T pivot), where two cells coincide; after an
-/// exchange both have the value of the one with the smaller index.
+/// Mirror line of a fold. Corner: behind the last row of cells (NEMO's F pivot). Center: through
+/// the centers of the last row (T pivot), where two cells coincide: an exchange gives both the
+/// value of the one with the smaller index.
 enum class Pivot : std::uint8_t { corner, center };
 
 /// A side of the grid, or of one of its tiles.
@@ -52,21 +45,20 @@ struct TileSide {
     friend bool operator==(const TileSide&, const TileSide&) = default;
 };
 
-/// Joins two sides, or a side to itself: a path that leaves the grid through `from` re-enters it
-/// through `to`, and vice versa. `axes` maps the other axes, which `backward` reverses.
+/// Joins two sides, or a side to itself: a path that leaves the grid through one re-enters it
+/// through the other. `axes` maps the other axes, of which `backward` reverses some.
 ///
 ///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: reverses axis 1
 struct Seam {
     TileSide from, to;
-    std::vector<int> axes = {};  ///< axis of `to` for each axis of `from`; empty: swaps the axes of
-                                 ///< the two sides
+    std::vector<int> axes = {};  ///< axis of `to` for each of `from`; empty: the sides' axes swap
     std::uint8_t backward = 0;   ///< bit d: reverses axis d of `from`
     Pivot pivot = Pivot::corner;
     friend bool operator==(const Seam&, const Seam&) = default;
 };
 
 /// A side joined to itself by a mirror, as the north of a tripolar ocean grid. With n cells along
-/// the axis `mirrored` and m along `axis`, whose upper side is folded, ghost (i, m − 1 + k) holds
+/// `mirrored` and m along `axis`, whose upper side is folded, ghost (i, m − 1 + k) holds
 ///
 ///     corner: cell (n − 1 − i, m − k)        center: cell ((n − i) mod n, m − 1 − k)
 ///
@@ -75,14 +67,13 @@ Seam fold(int axis, Side side, Pivot pivot, int mirrored);
 /// Mirrors the axis before the folded one; for axis 0, axis 1.
 Seam fold(int axis = 1, Side side = Side::upper, Pivot pivot = Pivot::corner);
 
-/// The seams of a cube whose faces are tiles 0 to 5, n × n cells along `first_axis` and the next
-/// axis. Faces 0 to 3 surround the equator, each at the upper side of its predecessor along the
-/// first axis. Along the second axis, face 4 is at their upper sides and continues face 0; face 5
-/// is at their lower sides.
+/// The seams of a cube whose faces are tiles 0 to 5, n × n cells along `first_axis` and the next.
+/// Faces 0 to 3 follow each other along the first axis. Along the second, face 4 is at their upper
+/// sides and continues face 0; face 5 is at their lower sides.
 std::vector<Seam> cube_seams(int first_axis = 1);
 
-/// How ranks fill the process grid without a table. of_communicator: as MPI_Cart_create numbered
-/// them, with the grid and periodicity of the Cartesian communicator.
+/// How ranks fill the process grid. of_communicator: as MPI_Cart_create numbered them, with its
+/// grid and periodicity.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
 /// A rule, or a table of the rank at each place of the process grid (last dimension fastest,
@@ -114,9 +105,8 @@ struct CartesianOptions {
     int tile_axis = no_tiles;  ///< index of the tile: separate grids that only seams join; without
                                ///< halo, not periodic
     static constexpr int no_tiles = -1;
-    /// Land mask: places of the process grid without a wet cell get no rank; the other places must
-    /// be as many as ranks. Given on every rank, evaluated only on rank 0 during construction. See
-    /// `mask_of`.
+    /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; the others
+    /// must be as many as ranks. Given on every rank, evaluated only on rank 0 during construction.
     Mask mask = {};
 };
 
@@ -143,16 +133,15 @@ struct Block {
 
 /// Ownership of the cells of a structured grid of 1 to 4 dimensions.
 ///
-/// Construction is collective over `comm` (one reduction; a mask adds one reduction and a
-/// broadcast). If an extent is not divisible, the first ranks own one cell more. A rank may own
-/// nothing, and a halo may be wider than the neighbor's block. Errors (on every rank): arguments
-/// that differ between ranks; 0 or more than 4 dimensions; negative extents or widths; lists of
-/// wrong length; a process grid whose product is not the number of ranks; splits with a wrong sum;
-/// a table that is not a permutation of the ranks; RankFill::of_communicator without a Cartesian
-/// topology; seams of periodic sides, two seams on a side, seams that join sides of different sizes
-/// or an axis not longer than the halo (if both sides are folded: than both halos); seams or a mask
-/// with the staged algorithm; seams with an owned boundary; a mask with another number of wet
-/// places than ranks.
+/// Construction is collective over `comm` (one reduction; a mask adds one and a broadcast). The
+/// first ranks own the remainder of an extent. A rank may own nothing, and a halo may be wider than
+/// the neighbor's block. Errors (on every rank): arguments that differ between ranks; 0 or more
+/// than 4 dimensions; negative extents or widths; lists of wrong length; a process grid whose
+/// product is not the number of ranks; splits with a wrong sum; a table that is no permutation of
+/// the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides, two
+/// on a side, of sides of different sizes, or of an axis not longer than the halo (if both sides
+/// are folded: than both halos); seams or a mask with the staged algorithm; seams with an owned
+/// boundary; a mask with another number of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -182,20 +171,15 @@ public:
 
     /// Blocks of this rank, last dimension fastest: the block numbers of fields.
     const std::vector<Block>& blocks() const { return blocks_; }
-    const Box& owned(int block = 0) const {
-        return blocks_.at(static_cast<std::size_t>(block)).owned;
-    }
+    const Box& owned(int block = 0) const { return blocks_.at(block).owned; }
 
     /// A block with its halo: the extents of its array, in global coordinates.
-    Box extended(int block = 0) const {
-        return grow(blocks_.at(static_cast<std::size_t>(block)).held, halo_, dimensions_);
-    }
+    Box extended(int block = 0) const { return grow(blocks_.at(block).held, halo_, dimensions_); }
 
-    /// The domain of the points of a staggered field (see Stagger), with the same communicator,
-    /// process grid and cuts. A point belongs to the block of its cell; the last point belongs to
-    /// the last block, or is point 0 in a periodic dimension. With stagger 1 every block also holds
-    /// the point behind its last cell, as its own or as a ghost. Local. Throws Error for other
-    /// values, or if the domain is already staggered.
+    /// The domain of the points of a staggered field, with the same communicator, process grid and
+    /// cuts. A point belongs to the block of its cell; the last point to the last block, or it is
+    /// point 0 of a periodic dimension. With stagger 1 every block also holds the point behind its
+    /// last cell. Local. Throws Error for other values, or if the domain is already staggered.
     CartesianDomain staggered(const Stagger& stagger) const;
 
     /// Owner of a block; rank −1: land.

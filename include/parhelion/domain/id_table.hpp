@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 #include <vector>
 
 #include "parhelion/core/types.hpp"

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "parhelion/core/communicator.hpp"
-#include "parhelion/core/types.hpp"
 #include "parhelion/domain/id_table.hpp"
 
 namespace parhelion {
@@ -16,10 +14,10 @@ enum class SelfGhosts : std::uint8_t { refused, allowed };
 /// Ownership of global ids, and the ghosts of this rank.
 ///
 /// Local numbering: owned cells 0 … owned−1, then ghosts in the caller's order (duplicates
-/// allowed). Construction is collective over `comm`. A distributed directory finds the owners: no
-/// rank stores them all. A rank may own nothing and have no ghosts. Errors (on every rank): a ghost
-/// id out of range, without an owner, or (unless allowed) owned by this rank; an id with two
-/// owners; more than 2^31 − 1 local cells.
+/// allowed). Construction is collective over `comm`. A distributed directory finds the owners. A
+/// rank may own nothing and have no ghosts. Errors (on every rank): a ghost id out of range,
+/// without an owner, or (unless allowed) owned by this rank; an id with two owners; more than 2^31
+/// − 1 local cells.
 ///
 ///     parhelion::IndexedDomain domain{1000, {2005, 17}, comm};   // global ids start at 0
 class IndexedDomain {
@@ -49,6 +47,8 @@ public:
 
     /// Global id of a local cell.
     global_index global_of(local_index cell) const;
+    /// Global ids of the owned cells.
+    std::vector<global_index> owned_ids() const;
     /// Local index of an owned id, else −1.
     local_index owned_of(global_index id) const;
     /// Local index of an owned id or of its first ghost, else −1. O(1).
@@ -59,12 +59,17 @@ public:
     /// Collective. The owner of each id. Throws Error on every rank if an id has no owner.
     std::vector<int> owners_of(std::span<const global_index> ids) const;
 
+    /// Collective. The same ownership with other ghosts. Errors: those of the constructor.
+    IndexedDomain with_ghosts(std::vector<global_index> ghosts,
+                              SelfGhosts self = SelfGhosts::refused) const;
+
     const Communicator& communicator() const { return comm_; }
 
 private:
     IndexedDomain(Communicator comm) : comm_(comm) {}
     void finish(SelfGhosts self);
     void number();
+    std::vector<int> find_owners(std::span<const global_index> ids) const;
     global_index id_of(local_index cell) const;
     void check_ghosts(SelfGhosts self) const;
 

@@ -16,7 +16,7 @@ using Mask = std::function<bool(const Box&)>;
 
 /// Mask of the cells for which `is_wet` returns true. `own`: extents of the mask, those of the grid
 /// or 1 in dimensions along which it is constant. The first query evaluates all cells of `own` into
-/// a table of 8 bytes per cell; it throws Error for other extents. Local.
+/// a table of 8 bytes per cell; it throws Error for other extents.
 ///
 ///     options.mask = mask_of(extents, extents,
 ///                            [&](const Coordinates& at) { return depth(at) > 0; });
@@ -66,10 +66,10 @@ struct GridWithLand {
     int ranks;          ///< number of wet places
     global_index halo;  ///< of the largest block, in cells
 };
-/// Process grids of even blocks with about `ranks` wet places, sorted by halo size: the three
-/// smallest halos for each number of places within 8·√n of the n that the share of wet cells
-/// predicts. Local. Throws Error if no cell is wet, for less than 1 rank, or for more than
-/// `most_places` places.
+/// Process grids of even blocks with about `ranks` wet places, by halo size: the three smallest
+/// halos for each number of places within 8·√n of the n that the share of wet cells predicts.
+/// Local. Throws Error if no cell is wet, for less than 1 rank, or for more than `most_places`
+/// places.
 std::vector<GridWithLand> grids_with_land(int ranks, const std::vector<global_index>& extents,
                                           const HaloWidth& halo, const Mask& mask);
 

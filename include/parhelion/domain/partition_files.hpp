@@ -2,9 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
-#include "parhelion/core/communicator.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 
 namespace parhelion {

@@ -1,20 +1,11 @@
 // The halo exchange.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "parhelion/core/options.h"
 #include "parhelion/exchange/stale.hpp"
 #include "parhelion/exchange/step.hpp"
-#include "parhelion/plan/bound_arrays.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/only.hpp"
-#include "parhelion/plan/plan.hpp"
 #include "parhelion/transport/transport.hpp"
 
 namespace parhelion {
@@ -28,22 +19,25 @@ struct ExchangeOptions {
 /// 30 s if they ask for checks and there is no other. Local.
 double setup_limit(const ExchangeOptions& options);
 
+/// A view of an array, or a vector of views: an argument of a call.
+template <class T>
+concept Views = std::constructible_from<ArrayList, const T&>;
+
 /// Updates the ghosts of fields (forward), or combines ghosts into their owners (reverse).
 ///
-/// Construction is collective: it checks that all ranks agree, compiles the plan for the fields'
-/// layouts, and sets up transports. The caller owns the arrays. A call exchanges the arrays of the
-/// construction, or others of the same layouts (element, components, strides, halo), without
-/// messages or set-up; each rank chooses its own. From begin to end, arrays must not move, and the
-/// caller must not write owned cells or access ghosts (reverse: not access owned cells that are
-/// ghosts elsewhere, not write ghosts). Every rank begins and ends an exchange equally often;
-/// different exchanges may be under way at once. end waits only for neighbors, begin for no rank:
-/// after begin a rank may do anything (exceptions: docs/transports.md, "After begin"). Calls do not
-/// allocate, except for the first begin that defers a send, and for transports that meet a new
-/// array (docs/transports.md, "Arrays at the call"). Errors: see make_plan; an unknown or
-/// unavailable transport; begin while under way, end before begin; timeout; arrays of another
-/// layout or that overlap: then nothing has begun. After a timeout or a lost neighbor the exchange
-/// must not be used again, and MPI may still read arrays that are not node-shared: free them after
-/// MPI_Finalize, or never.
+/// Construction is collective: it compiles the plan for the fields' layouts, and sets up
+/// transports. The caller owns the arrays. A call exchanges the arrays of the construction, or
+/// others of the same layouts (element, components, strides, halo), without messages or set-up;
+/// each rank chooses its own. From begin to end, arrays must not move, and the caller must not
+/// write owned cells or access ghosts (reverse: not access owned cells that are ghosts elsewhere,
+/// not write ghosts). Every rank begins and ends an exchange equally often; different ones may be
+/// under way at once. end waits only for neighbors, begin for no rank: after begin a rank may do
+/// anything (exceptions: docs/transports.md, "After begin"). Calls do not allocate, except for the
+/// first begin that defers a send, and for transports that meet a new array ("Arrays at the call"
+/// there). Errors: see make_plan; an unknown or unavailable transport; begin while under way, end
+/// before begin; timeout; arrays of another layout or that overlap: then nothing has begun. After a
+/// timeout or a lost neighbor the exchange must not be used again, and MPI may still read arrays
+/// that are not node-shared: free them after MPI_Finalize, or never.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -73,80 +67,69 @@ public:
 
     /// Forward: owner → ghost. `arrays`: a view for each field, in order, or a vector of them;
     /// none: the arrays of the construction.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     [[nodiscard]] Step begin(const Arrays&... arrays) {
-        return begin_with(ArrayList(arrays...));
+        return begin_with(Direction::forward, Reduction::replace, ArrayList(arrays...));
     }
     /// With a queue of the executor of the plan's memory: copies run after the work queued so far;
     /// a message is sent once it is packed.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     [[nodiscard]] Step begin(Queue& queue, const Arrays&... arrays) {
-        return begin_with(ArrayList(arrays...), &queue);
+        return begin_with(Direction::forward, Reduction::replace, ArrayList(arrays...), &queue);
     }
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void operator()(const Arrays&... arrays) {
-        run_with(ArrayList(arrays...));
+        run_with(Direction::forward, Reduction::replace, ArrayList(arrays...));
     }
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void operator()(Queue& queue, const Arrays&... arrays) {
-        run_with(ArrayList(arrays...), &queue);
+        run_with(Direction::forward, Reduction::replace, ArrayList(arrays...), &queue);
     }
 
-    /// Reverse: combines every ghost into its owner's value, in a fixed order (by rank, then
-    /// pattern order), so that floating-point results are reproducible bit for bit. With
-    /// Reduction::sum, the adjoint of forward. Ghosts keep their values, except with the staged
-    /// algorithm. Errors: a reduction that the elements do not support.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    /// Reverse: combines every ghost into its owner's value in a fixed order (by rank, then pattern
+    /// order): reproducible bit for bit. With Reduction::sum, the adjoint of forward. Ghosts keep
+    /// their values, except with the staged algorithm. Errors: a reduction that the elements do not
+    /// support.
+    template <Views... Arrays>
     [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
-        return begin_reverse_with(reduction, ArrayList(arrays...));
+        return begin_with(Direction::reverse, reduction, ArrayList(arrays...));
     }
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     [[nodiscard]] Step begin_reverse(Queue& queue, Reduction reduction, const Arrays&... arrays) {
-        return begin_reverse_with(reduction, ArrayList(arrays...), &queue);
+        return begin_with(Direction::reverse, reduction, ArrayList(arrays...), &queue);
     }
     [[nodiscard]] Step begin_reverse() { return begin_reverse(Reduction::sum); }
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void reverse(Reduction reduction, const Arrays&... arrays) {
-        reverse_with(reduction, ArrayList(arrays...));
+        run_with(Direction::reverse, reduction, ArrayList(arrays...));
     }
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void reverse(Queue& queue, Reduction reduction, const Arrays&... arrays) {
-        reverse_with(reduction, ArrayList(arrays...), &queue);
+        run_with(Direction::reverse, reduction, ArrayList(arrays...), &queue);
     }
     void reverse() { reverse(Reduction::sum); }
 
-    /// The exchange of a subset: some of the fields, a smaller depth, or both. It works as any
-    /// exchange, with arrays for its fields, in that order, and may be under way together with the
-    /// whole and with subsets that share no cells with it. Local. Its first use, or `prepare`, is
-    /// collective and creates its transports, those of the whole, without benchmarks. Equal subsets
-    /// are one exchange; repeated requests need no messages, and up to 16 fields no memory. It
-    /// lives until the whole and all handles are gone. Errors: unknown or repeated fields; a depth
-    /// beyond the halos.
+    /// The exchange of a subset: some of the fields, a smaller depth, or both. It takes arrays for
+    /// its fields, in that order, and may be under way together with the whole and with subsets
+    /// that share no cells with it. Local. Its first use, or `prepare`, is collective and creates
+    /// its transports, those of the whole, without benchmarks. Equal subsets are one exchange,
+    /// found again without messages, and up to 16 fields without memory. It lives until the whole
+    /// and all handles are gone. Errors: unknown or repeated fields; a depth beyond the halos.
     ///
     ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
     Exchange only(const Only& subset) const;
     /// Collective: sets up a subset as its first use does; does nothing if that is done. Errors:
     /// ranks that name different subsets.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void prepare(const Arrays&... arrays) {
         prepare_with(ArrayList(arrays...));
     }
 
-    /// Collective: `auto` benchmarks and chooses again, after a change of cores or load. `arrays`
-    /// as in a call; their ghosts keep their values. Takes as long as construction. The next use of
-    /// each subset is collective. A transport chosen by name stays. Errors: the exchange or a
+    /// Collective: `auto` benchmarks and chooses again, after a change of cores or load, and takes
+    /// as long as construction. `arrays` as in a call; their ghosts keep their values. The next use
+    /// of each subset is collective. A transport chosen by name stays. Errors: the exchange or a
     /// subset is under way; it is a subset; errors of a transport.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void retune(const Arrays&... arrays) {
         retune_with(ArrayList(arrays...));
     }
@@ -155,15 +138,13 @@ public:
     /// owners bytewise. `arrays` as in a call, not written. The first call allocates as much memory
     /// as the arrays take, and sets up an exchange over MPI. Errors: under way; arrays in device
     /// memory; subsets that differ between ranks.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     StaleGhosts stale(const Arrays&... arrays) {
         return stale_with(ArrayList(arrays...));
     }
     /// Collective. Throws Error on every rank if any rank has stale ghosts, with the first one of
     /// the lowest such rank.
-    template <class... Arrays>
-        requires std::constructible_from<ArrayList, const Arrays&...>
+    template <Views... Arrays>
     void check(const Arrays&... arrays) {
         check_with(ArrayList(arrays...));
     }
@@ -193,10 +174,10 @@ private:
     void retune_with(const ArrayList& arrays);
     StaleGhosts stale_with(const ArrayList& arrays);
     void check_with(const ArrayList& arrays);
-    Step begin_with(const ArrayList& arrays, Queue* queue = nullptr);
-    void run_with(const ArrayList& arrays, Queue* queue = nullptr);
-    Step begin_reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
-    void reverse_with(Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
+    Step begin_with(Direction direction, Reduction reduction, const ArrayList& arrays,
+                    Queue* queue = nullptr);
+    void run_with(Direction direction, Reduction reduction, const ArrayList& arrays,
+                  Queue* queue = nullptr);
 
     std::shared_ptr<Impl> impl_;
 };

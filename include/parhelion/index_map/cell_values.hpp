@@ -1,14 +1,8 @@
 // Arrays in calls of an index map.
 #pragma once
 
-#include <array>
 #include <concepts>
-#include <initializer_list>
-#include <span>
-#include <vector>
 
-#include "parhelion/core/element.hpp"
-#include "parhelion/core/types.hpp"
 #include "parhelion/plan/field.hpp"
 
 namespace parhelion {

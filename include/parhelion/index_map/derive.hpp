@@ -1,8 +1,6 @@
 // Index maps from other descriptions, and gather/scatter by global id.
 #pragma once
 
-#include <span>
-
 #include "parhelion/index_map/index_map.hpp"
 
 namespace parhelion {

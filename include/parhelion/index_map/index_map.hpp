@@ -1,18 +1,8 @@
 // Index maps: an indexed domain with the exchanges of arrays on it.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
-#include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/index_map/places.hpp"
-#include "parhelion/pattern/pattern.hpp"
 
 namespace parhelion {
 
@@ -22,16 +12,15 @@ struct NeighborCells {
     std::vector<local_index> cells;
 };
 
-/// An indexed domain and its exchanges, whose calls name the arrays. Local numbering: owned cells,
-/// then ghosts. Copies refer to the same map. Construction is collective.
+/// An indexed domain and its exchanges, whose calls name the arrays: owned cells, then ghosts.
+/// Copies refer to the same map. Construction is collective.
 ///
 /// A call takes any number of arrays, also of different elements, and sends one message per
-/// neighbor. The first call for a list of elements and components compiles an exchange and is
-/// collective; later ones wait only for neighbors and do not allocate. Arrays with contiguous cells
-/// are exchanged in place, node-shared ones by direct (single-copy) transfer; others through the
-/// map's buffer (a call with a new stride scans all cells). Every rank makes the same calls in the
-/// same order. Errors (on the rank that passes them, in collective calls on every rank): arrays
-/// that overlap or have too few cells.
+/// neighbor. The first call for a list of elements and components is collective; later ones wait
+/// only for neighbors and do not allocate. Arrays with contiguous cells are exchanged in place,
+/// node-shared ones with a single copy; others through the map's buffer (a call with a new stride
+/// scans all cells). Every rank makes the same calls in the same order. Errors (on the rank that
+/// passes them, in collective calls on every rank): arrays that overlap or have too few cells.
 ///
 ///     IndexMap map = IndexMap::pull(1000, {2005, 17});   // owns 1000 cells, reads these two
 ///     std::vector<double> a(map.size()), b(map.size());
@@ -39,11 +28,10 @@ struct NeighborCells {
 ///     map.forward({a, b, {c, 3}});                       // three components per cell
 class IndexMap {
 public:
-    /// Builds the pattern. `options` apply to the exchanges of the map.
+    /// `options` apply to the exchanges of the map.
     explicit IndexMap(IndexedDomain domain, ExchangeOptions options = {});
 
-    /// The reader names its ghosts. Ranks own blocks of cells in rank order. Errors: those of
-    /// IndexedDomain.
+    /// The reader names its ghosts; ranks own blocks in rank order. Errors: those of IndexedDomain.
     static IndexMap pull(global_index owned, std::vector<global_index> ghosts,
                          Communicator comm = MPI_COMM_WORLD);
 
@@ -58,11 +46,11 @@ public:
 
     /// For codes without global ids. Each rank lists, for each neighbor, the points that both have,
     /// as indices into its arrays, in the same order on both; the union of the lists counts for
-    /// points of several ranks. Collective. The map has only the listed points, with places (see
-    /// `placed`); the lowest rank that holds a point owns it. Owned cells are sorted by place.
-    /// Errors (on every rank): lists of a pair of ranks that differ in length, or without
-    /// counterpart; a repeated rank, or this one; a point that is repeated in a list, or identified
-    /// with another point of its rank.
+    /// points of several ranks. Collective. The map has only these points, with places (see
+    /// `placed`), sorted by place; the lowest rank that holds a point owns it. Errors (on every
+    /// rank): lists of a pair of ranks that differ in length, or without counterpart; a repeated
+    /// rank, or this one; a point that is repeated in a list, or identified with another point of
+    /// its rank.
     ///
     ///     std::vector<NeighborCells> lists{{left, {0, 1}}, {right, {8, 9}}};
     ///     auto nodes = IndexMap::from_neighbor_lists(lists);
@@ -79,18 +67,17 @@ public:
                                         ExchangeOptions options = {});
 
     /// The map of the same cells in the program's own arrays, at the given places. Collective.
-    /// Arrays may have any strides (`values_in`, `CellValues::axes`) and are exchanged in place; on
-    /// each rank, the first arrays of given elements and components determine the layout that is
-    /// optimized. Split forward and reverse exchanges copy through the map's buffer. Errors (on
-    /// every rank): those of check_places.
+    /// Arrays may have any strides (`values_in`, `CellValues::axes`) and are exchanged in place; a
+    /// rank's first arrays of given elements determine the layout that is optimized. Split
+    /// exchanges copy through the map's buffer. Errors (on every rank): those of check_places.
     IndexMap placed(Places places) const;
     /// Empty: arrays have owned cells, then ghosts.
     const std::optional<Places>& places() const;
 
-    /// The subset of ghosts that a mask selects: forward and reverse leave all other ghosts
-    /// unchanged and send less, over MPI. Collective. `mask` is an array of this map with one
-    /// integer or bool per cell, nonzero for the ghosts to keep; owned cells are ignored. No sums
-    /// of shared points. Errors (on every rank): a mask of other elements or of wrong size.
+    /// The subset of ghosts that a mask selects: forward and reverse leave all others unchanged and
+    /// send less, over MPI. Collective. `mask`: one integer or bool per cell of this map, nonzero
+    /// for the ghosts to keep; owned cells are ignored. No sums of shared points. Errors (on every
+    /// rank): a mask of other elements or of wrong size.
     ///
     ///     IndexMap icy = map.only(mask);   // std::vector<std::uint8_t>, of map.size() cells
     ///     icy.forward({a, b});
@@ -138,9 +125,9 @@ public:
 
     /// Every holder of a shared point, as owner or ghost, gets the sum of all holders' values, in
     /// one round of messages, added in ascending order of rank: bitwise equal on all holders, runs
-    /// and transports. Shared points must not be written from begin to end. The first call
-    /// determines the holders and is collective. Errors: a rank that holds a point twice (on every
-    /// rank); a reduction that some elements do not support.
+    /// and transports. From begin to end, shared points must not be written. The first call is
+    /// collective. Errors: a rank that holds a point twice (on every rank); a reduction that some
+    /// elements do not support.
     void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
     /// The same with another reduction; `replace` takes the value of the highest rank.
     void reduce_shared(const CellArrays& arrays, Reduction reduction) const;

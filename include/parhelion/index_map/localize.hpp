@@ -1,9 +1,6 @@
 // Local numbering of the nodes of partitioned cells.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "parhelion/domain/indexed_domain.hpp"
 
 namespace parhelion {

@@ -1,10 +1,7 @@
 // Migration of rows to other ranks: particles, load balancing.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/cell_values.hpp"
@@ -13,8 +10,8 @@ namespace parhelion {
 
 /// Sends each row of arrays to a given rank; no rank needs to know from which ranks it receives.
 /// Any number of arrays, also of different elements, travel in one message per pair of ranks. A
-/// call allocates only if it moves more rows than any call before. Construction is collective the
-/// first time for a communicator.
+/// call allocates only to move more rows than any before. Construction is collective the first time
+/// for a communicator.
 ///
 ///     Migration migrate(comm);
 ///     const std::int64_t count = migrate.send(ranks, {{x, 3}, ids});   // three components per row

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
-#include "parhelion/core/types.hpp"
 #include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/plan/array_like.hpp"
 

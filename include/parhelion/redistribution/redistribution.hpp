@@ -1,12 +1,6 @@
 // Redistribution of owned values between two domains of the same cells.
 #pragma once
 
-#include <initializer_list>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "parhelion/exchange/exchange.hpp"
 
 namespace parhelion {
@@ -16,13 +10,12 @@ struct Move {
     Field from, to;
 };
 
-/// Moves owned values between two domains of the same cells on one communicator: other process grid
-/// or splits, other partition, other number of ranks with cells. Ghosts are neither read nor
-/// written. Cells of index maps correspond by global id.
+/// Moves owned values between two domains of the same cells on one communicator. Ghosts are neither
+/// read nor written. Cells of index maps correspond by global id.
 ///
 /// Construction is collective. A call takes any number of pairs of arrays, also of different
 /// elements, and sends one message to each rank that receives cells. The first call with a given
-/// total size per cell (grids) or given elements (index maps) is collective; later calls wait only
+/// total size per cell (grids) or given elements (index maps) is collective; later ones wait only
 /// for ranks that exchange cells with this one. Every rank makes the same calls in the same order.
 /// Throws Error for: domains of other cells or communicators (on every rank); arrays of another
 /// domain, pairs of different elements or components, or an array that is written and overlaps

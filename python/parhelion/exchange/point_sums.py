@@ -54,7 +54,7 @@ class PointSums(_core.PointSums):
     def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
         """As a call, with another reduction, a name or a `Reduction`; "replace" takes the highest holder's value.
 
-        If a `Reduction` raises for points that a rank holds twice, that rank gets the exception, and other holders a ValueError.
+        If a `Reduction` raises for points that a rank holds twice, that rank gets the exception, and all others a ValueError.
         """
         self._reduce_fields(reduction, *self._read(arrays))
 

@@ -1,4 +1,4 @@
-"""Count the cores that ranks can use without sharing; must agree with `src/core/cores.cpp` (`tests/python/launch/test_cores.py`)."""
+"""Count the cores that ranks can use without sharing; must agree with `src/core/resources.cpp` (`tests/python/launch/test_cores.py`)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/collective_step.hpp"
-#include "core/mpi_threads.hpp"
+#include "core/resources.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {

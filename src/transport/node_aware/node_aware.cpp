@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/concat.hpp"
-#include "core/rank_names.hpp"
+#include "core/lost_rank.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/node_aware/setup.hpp"

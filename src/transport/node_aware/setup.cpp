@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/node_messages.hpp"
+#include "core/environment.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "plan/layout.hpp"
 #include "transport/node/handshake.hpp"

@@ -1,11 +1,11 @@
-// Hardware threads of this process, and how many ranks can run on them at the same time. The
-// command line counts the same way: python/parhelion/launch/cores.py.
+// Hardware threads and memory that this process may use. The command line counts cores the same
+// way: python/parhelion/launch/cores.py.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "parhelion/core/types.hpp"
 
 namespace parhelion {
 
@@ -26,19 +26,9 @@ int processes_at_once(const CpuMask& threads, const std::string& system = "/");
 /// The same with one process per core instead of per hardware thread. At least 1. Local.
 int cores_at_once(const CpuMask& threads, const std::string& system = "/");
 
-/// Yields the core after a few calls, because with more ranks than cores each would poll to the end
-/// of its time slice. After 2 ms it sleeps 1/20 of the time waited, at most 1 ms.
-class Patience {
-public:
-    void wait() {
-        if (++polls_ > eager_polls) wait_slowly();
-    }
-
-private:
-    static constexpr long eager_polls = 5;
-    void wait_slowly();
-    long polls_ = 0;
-    std::chrono::steady_clock::time_point since_{};
-};
+/// Bytes that this process can allocate before the node or a control group (version 1 or 2) around
+/// it runs out; a huge number when neither has a limit. An estimate: other processes allocate too.
+/// `system`: root of /proc and /sys. Local.
+byte_count available_memory(const std::string& system = "/");
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-#include "core/cores.hpp"
+#include "core/resources.hpp"
 
 #include <sched.h>
 
@@ -6,7 +6,6 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +17,6 @@
 #include <utility>
 
 #include "core/concat.hpp"
-#include "core/control_groups.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -26,6 +24,31 @@ namespace parhelion {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool names(const std::string& controllers, std::string_view controller) {
+    std::istringstream list(controllers);
+    for (std::string name; std::getline(list, name, ',');)
+        if (name == controller) return true;
+    return controllers.empty();  // version 2
+}
+
+// Folders of this process's group and its ancestors for `controller` ("cpu", "memory"), versions 1
+// and 2. In a container, the own group is often the root.
+std::vector<fs::path> control_groups(std::string_view controller, const fs::path& system) {
+    std::vector<fs::path> folders;
+    std::ifstream groups(system / "proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        const auto first = line.find(':'), second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        if (!names(controllers, controller)) continue;
+        folders.push_back(system / "sys/fs/cgroup" / controllers);
+        const auto own = (fs::path("/") / line.substr(second + 1)).lexically_normal();
+        for (const auto& part : own.relative_path())
+            if (!part.empty()) folders.push_back(folders.back() / part);
+    }
+    return folders;
+}
 
 // The first line, empty for an unreadable file.
 std::string line_of(const fs::path& file) {
@@ -93,8 +116,8 @@ std::vector<int> core_by_core(const CpuMask& threads, const std::string& system)
     std::vector<std::pair<int, int>> found;  // (earlier threads of its core, thread)
     for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
         if (threads[thread / 64] >> (thread % 64) & 1)
-            found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
-    std::sort(found.begin(), found.end());
+            found.emplace_back(taken[core_of(thread, system)]++, thread);
+    std::ranges::sort(found);
     std::vector<int> order;
     for (const auto& [before, thread] : found) order.push_back(thread);
     return order;
@@ -114,18 +137,53 @@ int cores_at_once(const CpuMask& threads, const std::string& system) {
     return at_least_one(static_cast<double>(cores.size()), system);
 }
 
-void Patience::wait_slowly() {
-#ifdef PARHELION_SIMULATED  // a yield advances simulated time
-    sched_yield();
-#else
-    constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};
-    const auto now = std::chrono::steady_clock::now();
-    if (polls_ == eager_polls + 1) since_ = now;
-    const auto waited = now - since_;
-    if (waited < short_wait) sched_yield();
-    else
-        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
-#endif
+namespace {
+
+constexpr byte_count unlimited = std::numeric_limits<byte_count>::max();
+
+// Value of a line such as "MemAvailable: 123 kB", else `otherwise`.
+byte_count value_of(const std::string& file, const std::string& key, byte_count otherwise) {
+    std::ifstream in(file);
+    for (std::string word; in >> word; in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
+        if (byte_count value = 0; word == key && in >> value) return value;
+    return otherwise;
+}
+
+byte_count number_in(const std::string& file, byte_count otherwise) {
+    byte_count value = 0;
+    return std::ifstream(file) >> value ? value : otherwise;
+}
+
+byte_count left_on_node(const fs::path& system) {
+    const std::string told = system / "proc/meminfo";
+    const byte_count free_kib = value_of(told, "MemAvailable:", -1);
+    return free_kib < 0 ? unlimited : 1024 * (free_kib + value_of(told, "SwapFree:", 0));
+}
+
+struct GroupFiles {
+    const char *limit, *usage, *prefix;
+};
+
+// The kernel reclaims file pages on demand.
+byte_count left_in_group(const fs::path& group, const GroupFiles& names) {
+    const byte_count most = number_in(group / names.limit, unlimited);
+    if (most > unlimited / 2) return unlimited;  // "no limit" in version 1; sums would overflow
+    const std::string stat = group / "memory.stat", word = names.prefix;
+    const byte_count files =
+        value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);
+    return std::max<byte_count>(0, most - number_in(group / names.usage, 0) + files);
+}
+
+}  // namespace
+
+byte_count available_memory(const std::string& system) {
+    byte_count least = left_on_node(system);
+    for (const auto& group : control_groups("memory", system))
+        for (const GroupFiles& names :
+             {GroupFiles{"memory.max", "memory.current", ""},
+              GroupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_"}})
+            least = std::min(least, left_in_group(group, names));
+    return least;
 }
 
 }  // namespace parhelion
