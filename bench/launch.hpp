@@ -10,13 +10,13 @@ namespace parhelion::bench {
 
 /// The cpus of each rank; the same on every rank.
 struct Binding {
-    std::vector<std::string> hosts;      // by rank
-    std::vector<std::vector<int>> cpus;  // by rank, ascending
-    std::string by;                      // launcher, self or none
-    std::vector<int> cores;              // by rank: cores that the ranks of its host share
+  std::vector<std::string> hosts;      // by rank
+  std::vector<std::vector<int>> cpus;  // by rank, ascending
+  std::string by;                      // launcher, self or none
+  std::vector<int> cores;              // by rank: cores that the ranks of its host share
 
-    /// Whether two ranks are on one host, bound to one cpu each, not to the same.
-    bool on_own_cores(int rank, int other) const;
+  /// Whether two ranks are on one host, bound to one cpu each, not to the same.
+  bool on_own_cores(int rank, int other) const;
 };
 
 /// Collective. With `bind`, binds the i-th rank of a node to the i-th cpu in the order of
@@ -37,9 +37,9 @@ bool smells_of_a_secret(const std::string& name, const std::string& value);
 nlohmann::json mpi_control_variables();
 
 struct Beginning {
-    double mpi_init_s = 0;         // 0: the caller initialized MPI
-    nlohmann::json cold_alltoall;  // of call_while_cold; null: not requested
-    nlohmann::json imports;        // of a Python program; else null
+  double mpi_init_s = 0;         // 0: the caller initialized MPI
+  nlohmann::json cold_alltoall;  // of call_while_cold; null: not requested
+  nlohmann::json imports;        // of a Python program; else null
 };
 
 /// Local. The record's `launch` line: MPI, loaded shared objects, binding, hosts and control

@@ -15,12 +15,11 @@ const void* plug_in_symbol(const std::string& name, const char* symbol, const ch
 const phl_adapter_functions& adapter_functions(const std::string& library, const char* symbol);
 
 /// The plug-in's adapter for `described`. Throws CannotRun if the plug-in cannot run the case.
-std::unique_ptr<void, void (*)(void*)> make_adapter(const phl_adapter_functions& functions,
-                                                    const char* variant, const void* described);
+std::unique_ptr<void, void (*)(void*)> make_adapter(
+    const phl_adapter_functions& functions, const char* variant, const void* described);
 
 /// A variant over another library's exchange.
 VariantPointer make_plug_in_variant(const phl_adapter_functions& functions, const char* variant,
-                                    const void* described, std::shared_ptr<Values> values,
-                                    Traffic traffic);
+    const void* described, std::shared_ptr<Values> values, Traffic traffic);
 
 }  // namespace parhelion::bench

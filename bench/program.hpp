@@ -14,9 +14,9 @@ namespace parhelion::bench {
 
 /// A validated case without arrays: a job's cases need not fit into memory together.
 struct PlannedCase {
-    /// Creates the case. Collective; throws Error on every rank or on none.
-    std::function<Case()> make;
-    std::vector<Entry> entries;  // all variants of the case
+  /// Creates the case. Collective; throws Error on every rank or on none.
+  std::function<Case()> make;
+  std::vector<Entry> entries;  // all variants of the case
 };
 
 /// Local, the same on every rank. Validates all cases of the job before the first measurement;

@@ -10,8 +10,8 @@ namespace parhelion::c {
 
 /// A handle that is null, freed, or of another kind.
 class HandleError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 /// Stores the current exception's message for phl_last_error and returns its status.
@@ -19,12 +19,12 @@ int report_exception() noexcept;
 
 template <class Work>
 int guarded(Work&& work) noexcept {
-    try {
-        std::forward<Work>(work)();
-        return 0;
-    } catch (...) {
-        return report_exception();
-    }
+  try {
+    std::forward<Work>(work)();
+    return 0;
+  } catch (...) {
+    return report_exception();
+  }
 }
 
 /// Throws Error if `count` is negative, or positive with a null pointer.

@@ -25,99 +25,99 @@
 namespace parhelion::c {
 
 struct IndexMapObject {
-    static constexpr unsigned kind = 1;
-    static constexpr const char* name = "index map";
-    IndexMap map;
-    ExchangeOptions options = {};
-    std::vector<CellValues> arrays = {};  ///< of a call
-    const IndexedDomain& domain() const { return map.domain(); }
-    const Communicator& communicator() const { return map.communicator(); }
-    bool under_way() const { return map.under_way(); }
+  static constexpr unsigned kind = 1;
+  static constexpr const char* name = "index map";
+  IndexMap map;
+  ExchangeOptions options = {};
+  std::vector<CellValues> arrays = {};  ///< of a call
+  const IndexedDomain& domain() const { return map.domain(); }
+  const Communicator& communicator() const { return map.communicator(); }
+  bool under_way() const { return map.under_way(); }
 };
 
 struct CartesianObject {
-    static constexpr unsigned kind = 2;
-    static constexpr const char* name = "Cartesian domain";
-    CartesianDomain grid;
-    const CartesianDomain& domain() const { return grid; }
-    const Communicator& communicator() const { return grid.communicator(); }
+  static constexpr unsigned kind = 2;
+  static constexpr const char* name = "Cartesian domain";
+  CartesianDomain grid;
+  const CartesianDomain& domain() const { return grid; }
+  const Communicator& communicator() const { return grid.communicator(); }
 };
 
 /// The current domain or map of a handle, and views of its arrays.
 class Source {
-public:
-    explicit Source(phl_cartesian domain);
-    explicit Source(phl_index_map map);
-    /// Throws Error unless exactly one handle is given.
-    Source(phl_cartesian domain, phl_index_map map, int group);
+ public:
+  explicit Source(phl_cartesian domain);
+  explicit Source(phl_index_map map);
+  /// Throws Error unless exactly one handle is given.
+  Source(phl_cartesian domain, phl_index_map map, int group);
 
-    const Communicator& communicator() const {
-        return grid_ ? grid_->communicator() : map_->communicator();
-    }
-    Group group(std::vector<Field> fields) const {
-        return grid_ ? Group(grid_->grid, std::move(fields))
-                     : Group(map_->pattern(), std::move(fields));
-    }
-    /// One of the two is null.
-    const CartesianDomain* grid() const { return grid_ ? &grid_->grid : nullptr; }
-    const IndexedDomain* cells() const { return map_ ? &map_->domain() : nullptr; }
-    /// Throw Error if an array does not fit.
-    Field view(const phl_field& given) const;
-    std::vector<Field> views(const phl_field* given, int count, const char* name) const;
+  const Communicator& communicator() const {
+    return grid_ ? grid_->communicator() : map_->communicator();
+  }
+  Group group(std::vector<Field> fields) const {
+    return grid_ ? Group(grid_->grid, std::move(fields))
+                 : Group(map_->pattern(), std::move(fields));
+  }
+  /// One of the two is null.
+  const CartesianDomain* grid() const { return grid_ ? &grid_->grid : nullptr; }
+  const IndexedDomain* cells() const { return map_ ? &map_->domain() : nullptr; }
+  /// Throw Error if an array does not fit.
+  Field view(const phl_field& given) const;
+  std::vector<Field> views(const phl_field* given, int count, const char* name) const;
 
-private:
-    std::shared_ptr<const CartesianObject> grid_;
-    std::optional<IndexMap> map_;
+ private:
+  std::shared_ptr<const CartesianObject> grid_;
+  std::optional<IndexMap> map_;
 };
 
 /// A field of the constructor call. Fortran passes layouts there, not at calls.
 struct MadeField {
-    Source source;
-    Element element = {};
-    ArrayLayout layout = {};
-    std::size_t arrays = 1;  ///< more than 1 for separate ghosts or several blocks (Fortran)
+  Source source;
+  Element element = {};
+  ArrayLayout layout = {};
+  std::size_t arrays = 1;  ///< more than 1 for separate ghosts or several blocks (Fortran)
 };
 
 /// An operation on fields that can be split into begin and end.
 struct FieldsObject {
-    std::vector<MadeField> made;
-    std::vector<Field> called = {};  ///< of a call
-    std::optional<Step> step = {};
-    /// Views of a call's fields. Throws Error if their number differs from the constructor's.
-    const std::vector<Field>& views(const phl_field* given, int count);
-    bool under_way() const { return step && !step->has_ended(); }
-    void end();
+  std::vector<MadeField> made;
+  std::vector<Field> called = {};  ///< of a call
+  std::optional<Step> step = {};
+  /// Views of a call's fields. Throws Error if their number differs from the constructor's.
+  const std::vector<Field>& views(const phl_field* given, int count);
+  bool under_way() const { return step && !step->has_ended(); }
+  void end();
 };
 
 struct ExchangeObject : FieldsObject {
-    static constexpr unsigned kind = 3;
-    static constexpr const char* name = "exchange";
-    Exchange exchange;
-    std::deque<std::string> texts = {};             ///< that callers have
-    std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
-    void end();
+  static constexpr unsigned kind = 3;
+  static constexpr const char* name = "exchange";
+  Exchange exchange;
+  std::deque<std::string> texts = {};             ///< that callers have
+  std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
+  void end();
 };
 
 struct RedistributionObject {
-    static constexpr unsigned kind = 4;
-    static constexpr const char* name = "redistribution";
-    Redistribution redistribution;
-    Source from, to;
-    double timeout_s;
-    bool called = false;
+  static constexpr unsigned kind = 4;
+  static constexpr const char* name = "redistribution";
+  Redistribution redistribution;
+  Source from, to;
+  double timeout_s;
+  bool called = false;
 };
 
 struct PointSumsObject : FieldsObject {
-    static constexpr unsigned kind = 5;
-    static constexpr const char* name = "sums of points";
-    PointSums sums;
+  static constexpr unsigned kind = 5;
+  static constexpr const char* name = "sums of points";
+  PointSums sums;
 };
 
 struct MigrationObject {
-    static constexpr unsigned kind = 6;
-    static constexpr const char* name = "migration";
-    Migration migration;
-    const Communicator& communicator() const { return migration.communicator(); }
+  static constexpr unsigned kind = 6;
+  static constexpr const char* name = "migration";
+  Migration migration;
+  const Communicator& communicator() const { return migration.communicator(); }
 };
 
 IndexMapObject object_of(phl_index_map);
@@ -138,73 +138,73 @@ void drop_object(std::uintptr_t handle, unsigned kind, const char* name);
 /// The object behind a handle. Throws HandleError if it is invalid.
 template <class Handle>
 auto get(Handle handle) {
-    using Object = decltype(object_of(handle));
-    return std::static_pointer_cast<Object>(
-        object_at(reinterpret_cast<std::uintptr_t>(handle), Object::kind, Object::name));
+  using Object = decltype(object_of(handle));
+  return std::static_pointer_cast<Object>(
+      object_at(reinterpret_cast<std::uintptr_t>(handle), Object::kind, Object::name));
 }
 
 template <class Object, class Handle>
 void keep(std::shared_ptr<Object> object, Handle& handle) {
-    handle = reinterpret_cast<Handle>(keep_object(std::move(object), Object::kind));
+  handle = reinterpret_cast<Handle>(keep_object(std::move(object), Object::kind));
 }
 template <class Object, class Handle>
 void keep(Object object, Handle& handle) {
-    keep(std::make_shared<Object>(std::move(object)), handle);
+  keep(std::make_shared<Object>(std::move(object)), handle);
 }
 
 /// Runs work on the object behind a handle, guarded.
 template <class Handle, class Work>
 int with(Handle handle, Work&& work) noexcept {
-    return guarded([&] { work(*get(handle)); });
+  return guarded([&] { work(*get(handle)); });
 }
 
 /// Frees a handle; fails while its object is under way.
 template <class Handle>
 int free_handle(Handle* handle) {
-    using Object = decltype(object_of(*handle));
-    return guarded([&] {
-        require_output(handle, std::string("the handle of the ") + Object::name);
-        const auto object = get(*handle);
-        if constexpr (requires { object->under_way(); })
-            if (object->under_way())
-                throw Error("this " + std::string(Object::name) +
-                            " is under way: end it before it is freed");
-        require_mpi();
-        drop_object(reinterpret_cast<std::uintptr_t>(*handle), Object::kind, Object::name);
-        *handle = nullptr;
-    });
+  using Object = decltype(object_of(*handle));
+  return guarded([&] {
+    require_output(handle, std::string("the handle of the ") + Object::name);
+    const auto object = get(*handle);
+    if constexpr (requires { object->under_way(); })
+      if (object->under_way())
+        throw Error(
+            "this " + std::string(Object::name) + " is under way: end it before it is freed");
+    require_mpi();
+    drop_object(reinterpret_cast<std::uintptr_t>(*handle), Object::kind, Object::name);
+    *handle = nullptr;
+  });
 }
 
 /// Returns the result of `work`, after `check`. All ranks report errors of either. Collective.
 template <class Check, class Work>
-decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
-                          Check&& check, Work&& work) {
-    return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
-        validate_together(comm, check);
-        return work();
-    });
+decltype(auto) collective(
+    const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
+  return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
+    validate_together(comm, check);
+    return work();
+  });
 }
 
 ExchangeOptions options_from(const phl_exchange_options* options);
 inline double limit_of(const phl_exchange_options* options) {
-    return setup_limit(options_from(options));
+  return setup_limit(options_from(options));
 }
 
 /// Stores the result of `make` under a handle, after `check`. Collective.
 template <class Handle, class Check, class Make>
 void create(const Communicator& comm, const char* call, double timeout_s, Handle* handle,
-            Check&& check, Make&& make) {
-    using Object = decltype(object_of(*handle));
-    const auto check_all = [&] {
-        require_output(handle, std::string("the handle of the ") + Object::name);
-        check();
-    };
-    auto made = collective(comm, call, timeout_s, check_all, [&] {
-        auto object = std::make_shared<Object>(make());
-        reserve_handle();
-        return object;
-    });
-    keep(std::move(made), *handle);
+    Check&& check, Make&& make) {
+  using Object = decltype(object_of(*handle));
+  const auto check_all = [&] {
+    require_output(handle, std::string("the handle of the ") + Object::name);
+    check();
+  };
+  auto made = collective(comm, call, timeout_s, check_all, [&] {
+    auto object = std::make_shared<Object>(make());
+    reserve_handle();
+    return object;
+  });
+  keep(std::move(made), *handle);
 }
 
 /// A list of the caller; all ranks report its errors.
@@ -232,9 +232,9 @@ const Places& placed(const IndexMap& map);
 
 /// Create a map, with given options or those of `from`. Collective.
 int make_map(MPI_Comm comm, const char* call, const std::vector<List>& lists, const MakeCells& make,
-             const phl_exchange_options* options, phl_index_map* map);
+    const phl_exchange_options* options, phl_index_map* map);
 int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
-               const DeriveCells& make, phl_index_map* map);
+    const DeriveCells& make, phl_index_map* map);
 /// phl_index_map_create_only and phl_index_map_update; `read` returns the mask. Collective.
 using ReadMask = std::function<CellValues(const IndexMap&)>;
 int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset);
@@ -252,22 +252,22 @@ enum class Phase { whole = 0, begin, end, prepare };
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays);
 /// Owned values and, on the root, all cells and their number. Collective.
 struct Transfer {
-    CellValues owned, all;
-    byte_count cells = 0;
+  CellValues owned, all;
+  byte_count cells = 0;
 };
 int transfer(phl_index_map map, const char* call, bool collate, int root,
-             const std::function<Transfer(const IndexMap&)>& read);
+    const std::function<Transfer(const IndexMap&)>& read);
 
 struct GivenRows {
-    std::vector<int> ranks = {};
-    std::vector<CellValues> arrays = {};
+  std::vector<int> ranks = {};
+  std::vector<CellValues> arrays = {};
 };
 /// Sends the rows of `read` and returns the number received. Collective.
 int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received);
 
 struct GivenGrid {
-    std::vector<global_index> extents;
-    CartesianOptions options = {};
+  std::vector<global_index> extents;
+  CartesianOptions options = {};
 };
 using ReadGrid = std::function<GivenGrid(const Communicator&)>;
 int make_domain(MPI_Comm comm, const char* call, const ReadGrid& read, phl_cartesian* domain);
@@ -277,18 +277,18 @@ RankOrder rank_order_from(int rule, std::vector<int> table);
 int block_of(const CartesianDomain& domain, int64_t block);
 
 struct GivenGroup {
-    Source source;
-    std::vector<Field> fields;
-    std::vector<MadeField> made = std::vector<MadeField>(fields.size(), MadeField{source});
+  Source source;
+  std::vector<Field> fields;
+  std::vector<MadeField> made = std::vector<MadeField>(fields.size(), MadeField{source});
 };
 GivenGroup group_of(const Source& source, const phl_field* given, int count, const char* name);
 using ReadGroups = std::function<std::vector<GivenGroup>()>;
 void require_groups(int count);
 /// Create an exchange, or sums of points of the single group that `read` returns. Collective.
 void make_exchange(const Communicator& comm, const char* call, const ReadGroups& read,
-                   const phl_exchange_options* options, phl_exchange* exchange);
+    const phl_exchange_options* options, phl_exchange* exchange);
 void make_point_sums(const Source& domain, const ReadGroups& read,
-                     const phl_exchange_options* options, phl_point_sums* sums);
+    const phl_exchange_options* options, phl_point_sums* sums);
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
 /// Calls of an exchange on fields; Fortran uses the numbers.
@@ -296,22 +296,22 @@ enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, pre
 void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& fields);
 /// Like phl_exchange_stale.
 void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_t* counts,
-                int32_t capacity, phl_stale_ghost* first, int32_t* told);
+    int32_t capacity, phl_stale_ghost* first, int32_t* told);
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
 enum class MoveCall { forward = 0, back, prepare };
 /// At the first call, which is collective, all ranks report errors of `read`.
-void move(RedistributionObject& object, MoveCall call,
-          const std::function<std::vector<Move>()>& read);
+void move(
+    RedistributionObject& object, MoveCall call, const std::function<std::vector<Move>()>& read);
 /// `read` returns the axes, counted from 0. Collective.
 int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
-              const phl_exchange_options* options, phl_redistribution* redistribution);
+    const phl_exchange_options* options, phl_redistribution* redistribution);
 
 /// A field and, on the root, the array of all its cells. Collective.
 struct WholeGrid {
-    Field field, whole;
+  Field field, whole;
 };
 int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
-               const std::function<WholeGrid()>& read);
+    const std::function<WholeGrid()>& read);
 
 /// Enumerations arrive as int: throw Error for invalid numbers.
 Element element_from(phl_element element);

@@ -9,72 +9,68 @@ namespace {
 // Converts HandleError to Error, which all ranks can report.
 template <class Handle>
 Source second(Handle to) {
-    try {
-        return Source(to);
-    } catch (const HandleError& error) {
-        throw Error("the second domain: " + std::string(error.what()));
-    }
+  try {
+    return Source(to);
+  } catch (const HandleError& error) {
+    throw Error("the second domain: " + std::string(error.what()));
+  }
 }
 
 // Only grids have axes.
 template <class Handle>
 int create_move(Handle from, Handle to, const phl_exchange_options* options,
-                phl_redistribution* redistribution,
-                const std::function<std::vector<int>()>& read_axes = {}) {
-    return guarded([&] {
-        const auto before = get(from);
-        std::optional<Source> target;
-        std::vector<int> axes;
-        create(
-            before->communicator(), "phl_redistribution_create", limit_of(options), redistribution,
-            [&] {
-                target = second(to);
-                if (read_axes) axes = read_axes();
-            },
-            [&] {
-                const auto made = [&](auto&&... and_axes) {
-                    return RedistributionObject{
-                        {before->domain(), get(to)->domain(), options_from(options), and_axes...},
-                        Source(from),
-                        *target,
-                        limit_of(options)};
-                };
-                if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
-                else return made();
-            });
-    });
+    phl_redistribution* redistribution, const std::function<std::vector<int>()>& read_axes = {}) {
+  return guarded([&] {
+    const auto before = get(from);
+    std::optional<Source> target;
+    std::vector<int> axes;
+    create(
+        before->communicator(), "phl_redistribution_create", limit_of(options), redistribution,
+        [&] {
+          target = second(to);
+          if (read_axes) axes = read_axes();
+        },
+        [&] {
+          const auto made = [&](auto&&... and_axes) {
+            return RedistributionObject{
+                {before->domain(), get(to)->domain(), options_from(options), and_axes...},
+                Source(from), *target, limit_of(options)};
+          };
+          if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
+          else return made();
+        });
+  });
 }
 
 int call(phl_redistribution redistribution, MoveCall call, const phl_field* from,
-         const phl_field* to, int count) {
-    return with(redistribution, [&](auto& object) {
-        move(object, call, [&] {
-            const auto sources = object.from.views(from, count, "from"),
-                       targets = object.to.views(to, count, "to");
-            std::vector<Move> moves;
-            for (std::size_t i = 0; i < sources.size(); ++i)
-                moves.push_back({sources[i], targets[i]});
-            return moves;
-        });
+    const phl_field* to, int count) {
+  return with(redistribution, [&](auto& object) {
+    move(object, call, [&] {
+      const auto sources = object.from.views(from, count, "from"),
+                 targets = object.to.views(to, count, "to");
+      std::vector<Move> moves;
+      for (std::size_t i = 0; i < sources.size(); ++i) moves.push_back({sources[i], targets[i]});
+      return moves;
     });
+  });
 }
 
 int call(phl_cartesian domain, const char* name, bool to_root, int root, const phl_field* field,
-         const void* whole) {
-    return move_whole(domain, name, to_root, root, [&] {
-        require_output(field, "the field");
-        const Source source(domain);
-        const Field made = source.view(*field);
-        const ArrayLayout layout{static_cast<Order>(field->order), made.components,
-                                 stagger_from(field->stagger, source.grid()->dimensions())};
-        auto* const first = static_cast<std::byte*>(const_cast<void*>(whole));
-        return WholeGrid{made, view_whole(*source.grid(), first, made.element, layout)};
-    });
+    const void* whole) {
+  return move_whole(domain, name, to_root, root, [&] {
+    require_output(field, "the field");
+    const Source source(domain);
+    const Field made = source.view(*field);
+    const ArrayLayout layout{static_cast<Order>(field->order), made.components,
+        stagger_from(field->stagger, source.grid()->dimensions())};
+    auto* const first = static_cast<std::byte*>(const_cast<void*>(whole));
+    return WholeGrid{made, view_whole(*source.grid(), first, made.element, layout)};
+  });
 }
 
 int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields, int count) {
-    return with(
-        sums, [&](auto& object) { reduce(object, begin, reduction, object.views(fields, count)); });
+  return with(
+      sums, [&](auto& object) { reduce(object, begin, reduction, object.views(fields, count)); });
 }
 
 }  // namespace
@@ -82,56 +78,55 @@ int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields
 namespace parhelion::c {
 
 void make_point_sums(const Source& domain, const ReadGroups& read,
-                     const phl_exchange_options* options, phl_point_sums* sums) {
-    std::vector<GivenGroup> given;
-    create(
-        domain.communicator(), "phl_point_sums_create", limit_of(options), sums,
-        [&] { given = read(); },
-        [&] {
-            return PointSumsObject{
-                {std::move(given[0].made)},
-                {*domain.grid(), std::move(given[0].fields), options_from(options)}};
-        });
+    const phl_exchange_options* options, phl_point_sums* sums) {
+  std::vector<GivenGroup> given;
+  create(
+      domain.communicator(), "phl_point_sums_create", limit_of(options), sums,
+      [&] { given = read(); },
+      [&] {
+        return PointSumsObject{{std::move(given[0].made)},
+            {*domain.grid(), std::move(given[0].fields), options_from(options)}};
+      });
 }
 
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields) {
-    const Reduction how = reduction_from(reduction);
-    if (begin) object.step.emplace(object.sums.begin(how, fields));
-    else object.sums.reduce(how, fields);
+  const Reduction how = reduction_from(reduction);
+  if (begin) object.step.emplace(object.sums.begin(how, fields));
+  else object.sums.reduce(how, fields);
 }
 
 int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
-              const phl_exchange_options* options, phl_redistribution* redistribution) {
-    return create_move(from, to, options, redistribution, read);
+    const phl_exchange_options* options, phl_redistribution* redistribution) {
+  return create_move(from, to, options, redistribution, read);
 }
 
-void move(RedistributionObject& object, MoveCall call,
-          const std::function<std::vector<Move>()>& read) {
-    std::vector<Move> moves;
-    const auto read_all = [&] { moves = read(); };
-    if (object.called) read_all();
-    else
-        collective(object.from.communicator(),
-                   "forward, back or prepare, the first call of a redistribution", object.timeout_s,
-                   read_all, [] {});
-    auto& all = object.redistribution;
-    if (call == MoveCall::prepare) all.prepare(moves);
-    else if (call == MoveCall::back) all.back(moves);
-    else all.forward(moves);
-    object.called = true;
+void move(
+    RedistributionObject& object, MoveCall call, const std::function<std::vector<Move>()>& read) {
+  std::vector<Move> moves;
+  const auto read_all = [&] { moves = read(); };
+  if (object.called) read_all();
+  else
+    collective(object.from.communicator(),
+        "forward, back or prepare, the first call of a redistribution", object.timeout_s, read_all,
+        [] {});
+  auto& all = object.redistribution;
+  if (call == MoveCall::prepare) all.prepare(moves);
+  else if (call == MoveCall::back) all.back(moves);
+  else all.forward(moves);
+  object.called = true;
 }
 
 int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
-               const std::function<WholeGrid()>& read) {
-    return with(domain, [&](const CartesianObject& object) {
-        WholeGrid given;
-        collective(
-            object.communicator(), call, 0, [&] { given = read(); },
-            [&] {
-                if (to_root) gather(object.grid, given.field, given.whole, root);
-                else scatter(object.grid, given.whole, given.field, root);
-            });
-    });
+    const std::function<WholeGrid()>& read) {
+  return with(domain, [&](const CartesianObject& object) {
+    WholeGrid given;
+    collective(
+        object.communicator(), call, 0, [&] { given = read(); },
+        [&] {
+          if (to_root) gather(object.grid, given.field, given.whole, root);
+          else scatter(object.grid, given.whole, given.field, root);
+        });
+  });
 }
 
 }  // namespace parhelion::c
@@ -139,59 +134,57 @@ int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
 extern "C" {
 
 int phl_point_sums_create(phl_cartesian domain, int count, const phl_field* given,
-                          const phl_exchange_options* options, phl_point_sums* sums) {
-    return guarded([&] {
-        const Source source(domain);
-        const auto read = [&] { return std::vector{group_of(source, given, count, "fields")}; };
-        make_point_sums(source, read, options, sums);
-    });
+    const phl_exchange_options* options, phl_point_sums* sums) {
+  return guarded([&] {
+    const Source source(domain);
+    const auto read = [&] { return std::vector{group_of(source, given, count, "fields")}; };
+    make_point_sums(source, read, options, sums);
+  });
 }
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
-    return call(sums, false, reduction, fields, count);
+  return call(sums, false, reduction, fields, count);
 }
 int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
-    return call(sums, true, reduction, fields, count);
+  return call(sums, true, reduction, fields, count);
 }
 int phl_point_sums_end(phl_point_sums sums) {
-    return with(sums, [](auto& object) { object.end(); });
+  return with(sums, [](auto& object) { object.end(); });
 }
 int phl_point_sums_free(phl_point_sums* sums) { return free_handle(sums); }
 
 int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const int32_t* axes,
-                                        const phl_exchange_options* options,
-                                        phl_redistribution* redistribution) {
-    const auto read = [&] {
-        const int count = axes == nullptr ? 0 : get(from)->grid.dimensions();
-        return std::vector<int>(axes, axes + count);
-    };
-    return make_move(from, to, read, options, redistribution);
+    const phl_exchange_options* options, phl_redistribution* redistribution) {
+  const auto read = [&] {
+    const int count = axes == nullptr ? 0 : get(from)->grid.dimensions();
+    return std::vector<int>(axes, axes + count);
+  };
+  return make_move(from, to, read, options, redistribution);
 }
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
-                                        const phl_exchange_options* options,
-                                        phl_redistribution* redistribution) {
-    return create_move(from, to, options, redistribution);
+    const phl_exchange_options* options, phl_redistribution* redistribution) {
+  return create_move(from, to, options, redistribution);
 }
-int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
-                               const phl_field* to, int count) {
-    return call(redistribution, MoveCall::forward, from, to, count);
+int phl_redistribution_forward(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
+  return call(redistribution, MoveCall::forward, from, to, count);
 }
-int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,
-                            const phl_field* to, int count) {
-    return call(redistribution, MoveCall::back, from, to, count);
+int phl_redistribution_back(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
+  return call(redistribution, MoveCall::back, from, to, count);
 }
-int phl_redistribution_prepare(phl_redistribution redistribution, const phl_field* from,
-                               const phl_field* to, int count) {
-    return call(redistribution, MoveCall::prepare, from, to, count);
+int phl_redistribution_prepare(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
+  return call(redistribution, MoveCall::prepare, from, to, count);
 }
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root) {
-    return call(domain, "phl_cartesian_gather", true, root, field, whole);
+  return call(domain, "phl_cartesian_gather", true, root, field, whole);
 }
-int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_field* field,
-                          int root) {
-    return call(domain, "phl_cartesian_scatter", false, root, field, whole);
+int phl_cartesian_scatter(
+    phl_cartesian domain, const void* whole, const phl_field* field, int root) {
+  return call(domain, "phl_cartesian_scatter", false, root, field, whole);
 }
 int phl_redistribution_free(phl_redistribution* redistribution) {
-    return free_handle(redistribution);
+  return free_handle(redistribution);
 }
 
 }  // extern "C"

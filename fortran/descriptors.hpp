@@ -16,9 +16,9 @@ using Array = const CFI_cdesc_t*;
 /// Returns make(communicator), or an error status before MPI_Init and after MPI_Finalize.
 template <class Make>
 int with_comm(const int* comm, Make&& make) noexcept {
-    MPI_Comm handle = MPI_COMM_NULL;
-    const int read = c::guarded([&] { handle = comm_from_fortran(*comm); });
-    return read != 0 ? read : make(handle);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const int read = c::guarded([&] { handle = comm_from_fortran(*comm); });
+  return read != 0 ? read : make(handle);
 }
 
 /// Element of an array: logicals are integers, characters and derived types opaque bytes. Throws
@@ -37,24 +37,24 @@ ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name);
 /// An array whose last dimension counts cells, as owned cells, and their number. Throws Error for
 /// scalars, arrays of assumed size, and arrays whose cells are not contiguous.
 struct Cells {
-    CellValues values;
-    byte_count count;
+  CellValues values;
+  byte_count count;
 };
 Cells cells_of(const CFI_cdesc_t& array, const std::string& name);
 void require_equal_cells(const CellValues& a, const CellValues& b);
 /// Owned cells and ghosts of a map, in one array or two. Throws Error for other numbers of cells.
 CellValues values_of(const IndexedDomain& domain, const CFI_cdesc_t& x, Array ghosts,
-                     const std::string& name = "the array");
+    const std::string& name = "the array");
 
 /// Integers of any kind and rank as a list, logicals as 1 and 0, each plus `shift`. Throws Error
 /// for other types.
-std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name,
-                                      global_index shift = 0);
+std::vector<global_index> integers_of(
+    const CFI_cdesc_t& array, const char* name, global_index shift = 0);
 /// Throws Error unless the array is of integers and has as many elements.
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name);
 /// Writes `values`, each plus `shift`, to all elements of the array. Throws Error if one does not
 /// fit its kind.
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
-            global_index shift = 0);
+    global_index shift = 0);
 
 }  // namespace parhelion::fortran

@@ -14,27 +14,27 @@ namespace parhelion::bench {
 /// Send and receive buffers of one rank: a block of `block_bytes` per rank, in rank order. Values
 /// encode sender, receiver, position and round, so that the checks detect misplaced or old blocks.
 class AlltoallBuffers : public VerifiedArrays {
-public:
-    AlltoallBuffers(int rank, int ranks, std::size_t block_bytes);
+ public:
+  AlltoallBuffers(int rank, int ranks, std::size_t block_bytes);
 
-    int rank() const { return rank_; }
-    int ranks() const { return ranks_; }
-    std::size_t block_bytes() const { return block_bytes_; }
-    std::byte* send(int to) const { return sent_ + offset(to); }
-    std::byte* receive(int from) const { return received_ + offset(from); }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  std::size_t block_bytes() const { return block_bytes_; }
+  std::byte* send(int to) const { return sent_ + offset(to); }
+  std::byte* receive(int from) const { return received_ + offset(from); }
 
-private:
-    std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * block_bytes_; }
-    void for_each_run(const Visit& visit) const override;
+ private:
+  std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * block_bytes_; }
+  void for_each_run(const Visit& visit) const override;
 
-    int rank_, ranks_;
-    std::size_t block_bytes_;
-    std::byte *sent_ = block(0), *received_ = block(1);
+  int rank_, ranks_;
+  std::size_t block_bytes_;
+  std::byte *sent_ = block(0), *received_ = block(1);
 };
 
 struct AlltoallSetup {
-    MPI_Comm comm = MPI_COMM_NULL;
-    std::shared_ptr<AlltoallBuffers> buffers;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::shared_ptr<AlltoallBuffers> buffers;
 };
 
 std::vector<Entry> alltoall_variants(const AlltoallSetup& setup);

@@ -12,8 +12,8 @@ namespace parhelion::bench {
 applications::GhostUpdatePointer with_vectors_of(const std::string& library);
 
 struct ShallowWaterProblem {
-    std::array<int, 2> ranks{1, 1},
-        cells{1, 1};  // ranks: first dimension fastest; cells: of the whole grid
+  std::array<int, 2> ranks{1, 1},
+      cells{1, 1};  // ranks: first dimension fastest; cells: of the whole grid
 };
 
 enum class ShallowWaterWay { parhelion, isend, sendrecv, alone };
@@ -22,6 +22,6 @@ enum class ShallowWaterWay { parhelion, isend, sendrecv, alone };
 /// examples/shallow_water/shallow_water.f90; without it, making the program throws CannotRun.
 /// `alone`: every rank computes the whole grid and `state()` returns its block.
 applications::MakeProgram shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm,
-                                        ShallowWaterWay way, const std::string& transport = {});
+    ShallowWaterWay way, const std::string& transport = {});
 
 }  // namespace parhelion::bench

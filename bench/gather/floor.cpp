@@ -6,61 +6,60 @@ namespace parhelion::bench {
 namespace {
 
 struct ListedCopy {
-    const std::byte* cells;
-    const int* index;
-    std::size_t count, cell_bytes;
-    std::byte* ghosts;
-    void operator()() const { pack_cells(cells, index, count, cell_bytes, ghosts); }
+  const std::byte* cells;
+  const int* index;
+  std::size_t count, cell_bytes;
+  std::byte* ghosts;
+  void operator()() const { pack_cells(cells, index, count, cell_bytes, ghosts); }
 };
 
 class GatherFloor final : public Floor<ListedCopy, GatherArray> {
-public:
-    GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts)
-        : GatherFloor(setup, std::move(messages), puts,
-                      std::make_shared<OpenMemory>(setup.comm, 1, setup.bytes())) {}
+ public:
+  GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts)
+      : GatherFloor(setup, std::move(messages), puts,
+            std::make_shared<OpenMemory>(setup.comm, 1, setup.bytes())) {}
 
-private:
-    GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts,
-                const std::shared_ptr<OpenMemory>& memory)
-        : Floor(memory, setup.array_in(memory)), messages_(std::move(messages)) {
-        messages_.array = array_;
-        awaited_ = ranks_of(messages_.receives);
-        traffic_.bytes = bench::traffic_of(messages_.sends).bytes;
-        (puts ? steps_[0].before_flag : steps_[0].after_flag) =
-            puts ? puts_of(setup) : gets_of(setup);
-        steps_[1] = steps_[0];
-    }
+ private:
+  GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts,
+      const std::shared_ptr<OpenMemory>& memory)
+      : Floor(memory, setup.array_in(memory)), messages_(std::move(messages)) {
+    messages_.array = array_;
+    awaited_ = ranks_of(messages_.receives);
+    traffic_.bytes = bench::traffic_of(messages_.sends).bytes;
+    (puts ? steps_[0].before_flag : steps_[0].after_flag) = puts ? puts_of(setup) : gets_of(setup);
+    steps_[1] = steps_[0];
+  }
 
-    std::vector<ListedCopy> puts_of(const GatherSetup& setup) const {
-        const auto places = places_at_readers(setup.comm, *setup.domain, messages_);
-        std::vector<ListedCopy> copies;
-        const std::size_t cell_bytes = array_->cell_bytes();
-        for (const CellMessage& m : messages_.sends) {
-            const auto place = static_cast<std::size_t>(places[copies.size()]);
-            copies.push_back({array_->cells(), messages_.cells.data() + m.first, m.cells,
-                              cell_bytes, memory_->block_of(m.rank, 0) + place * cell_bytes});
-        }
-        return copies;
+  std::vector<ListedCopy> puts_of(const GatherSetup& setup) const {
+    const auto places = places_at_readers(setup.comm, *setup.domain, messages_);
+    std::vector<ListedCopy> copies;
+    const std::size_t cell_bytes = array_->cell_bytes();
+    for (const CellMessage& m : messages_.sends) {
+      const auto place = static_cast<std::size_t>(places[copies.size()]);
+      copies.push_back({array_->cells(), messages_.cells.data() + m.first, m.cells, cell_bytes,
+          memory_->block_of(m.rank, 0) + place * cell_bytes});
     }
-    std::vector<ListedCopy> gets_of(const GatherSetup& setup) {
-        cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
-        std::vector<ListedCopy> copies;
-        for (const CellMessage& m : messages_.receives)
-            copies.push_back({memory_->block_of(m.rank, 0), cells_at_owners_.data() + m.first,
-                              m.cells, array_->cell_bytes(), messages_.place(m)});
-        return copies;
-    }
+    return copies;
+  }
+  std::vector<ListedCopy> gets_of(const GatherSetup& setup) {
+    cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
+    std::vector<ListedCopy> copies;
+    for (const CellMessage& m : messages_.receives)
+      copies.push_back({memory_->block_of(m.rank, 0), cells_at_owners_.data() + m.first, m.cells,
+          array_->cell_bytes(), messages_.place(m)});
+    return copies;
+  }
 
-    CellMessages messages_;
-    std::vector<int> cells_at_owners_;
+  CellMessages messages_;
+  std::vector<int> cells_at_owners_;
 };
 
 template <bool puts>
 VariantPointer make_floor(const GatherSetup& setup, SetupTimes& times) {
-    CellMessages messages =
-        timed(times.pattern, [&] { return find_messages(setup.comm, *setup.domain, setup.array); });
-    return timed(times.plan,
-                 [&] { return std::make_unique<GatherFloor>(setup, std::move(messages), puts); });
+  CellMessages messages =
+      timed(times.pattern, [&] { return find_messages(setup.comm, *setup.domain, setup.array); });
+  return timed(
+      times.plan, [&] { return std::make_unique<GatherFloor>(setup, std::move(messages), puts); });
 }
 
 constexpr TableRow<GatherSetup> floors[] = {
@@ -71,7 +70,7 @@ constexpr TableRow<GatherSetup> floors[] = {
 }  // namespace
 
 void add_floors(std::vector<Entry>& entries, const GatherSetup& setup) {
-    add_rows(entries, floors, setup);
+  add_rows(entries, floors, setup);
 }
 
 }  // namespace parhelion::bench

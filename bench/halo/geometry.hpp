@@ -14,19 +14,19 @@ namespace parhelion::bench {
 
 /// A halo case of a job; lists have one entry per dimension, in the job's order.
 struct HaloParams {
-    std::vector<int> grid;    // ranks per dimension; the last changes fastest with the rank
-    std::vector<int> extent;  // owned cells of each rank
-    int halo = 1;
-    int fields = 1;
-    Element element;
-    int components = 1;
-    bool full = true;  // edges and corners too
-    std::vector<bool> periodic;
-    std::optional<Pivot> fold = std::nullopt;  // of both sides of the second dimension
-    bool first_fastest = true;                 // order "F"; "C" when false
-    bool phases = false;                       // time the phases of exchanges too
-    bool on_device = false;                    // arrays in device memory
-    Work work = {};                            // between begin and end
+  std::vector<int> grid;    // ranks per dimension; the last changes fastest with the rank
+  std::vector<int> extent;  // owned cells of each rank
+  int halo = 1;
+  int fields = 1;
+  Element element;
+  int components = 1;
+  bool full = true;  // edges and corners too
+  std::vector<bool> periodic;
+  std::optional<Pivot> fold = std::nullopt;  // of both sides of the second dimension
+  bool first_fastest = true;                 // order "F"; "C" when false
+  bool phases = false;                       // time the phases of exchanges too
+  bool on_device = false;                    // arrays in device memory
+  Work work = {};                            // between begin and end
 };
 
 using Offset =
@@ -38,20 +38,20 @@ using Offset =
 ///       0     halo       halo+extent  extent+2·halo
 ///       | ghosts |   owned cells   | ghosts |
 struct HaloGeometry {
-    int dims = 0;
-    int rank = 0;
-    bool full = true;
-    std::size_t cell_bytes = 0;
-    Coordinates halo{}, extent{}, grid{}, position{}, rank_stride{};
-    std::array<bool, max_dimensions> periodic{};
-    /// Ghosts beyond either side of `folded` are cells inside that side, reversed along `mirrored`.
-    struct Fold {
-        std::size_t folded, mirrored;
-        bool center;
-    };
-    std::optional<Fold> fold = std::nullopt;
-    /// Sides of periodic dimensions without ghosts: lower, upper.
-    std::array<std::array<bool, 2>, max_dimensions> bare{};
+  int dims = 0;
+  int rank = 0;
+  bool full = true;
+  std::size_t cell_bytes = 0;
+  Coordinates halo{}, extent{}, grid{}, position{}, rank_stride{};
+  std::array<bool, max_dimensions> periodic{};
+  /// Ghosts beyond either side of `folded` are cells inside that side, reversed along `mirrored`.
+  struct Fold {
+    std::size_t folded, mirrored;
+    bool center;
+  };
+  std::optional<Fold> fold = std::nullopt;
+  /// Sides of periodic dimensions without ghosts: lower, upper.
+  std::array<std::array<bool, 2>, max_dimensions> bare{};
 };
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);

@@ -16,7 +16,7 @@ std::array<std::int64_t, 2> at_place(std::int64_t place);
 /// with `each` cells per place. Local.
 Cells piece_of_curve(std::int64_t places, int each, MPI_Comm comm);
 /// Sets the ghosts of `cells`: the `ids` that other ranks own. Local.
-void find_ghosts_on_curve(Cells& cells, std::vector<std::int64_t> ids, std::int64_t places,
-                          int each);
+void find_ghosts_on_curve(
+    Cells& cells, std::vector<std::int64_t> ids, std::int64_t places, int each);
 
 }  // namespace applications

@@ -7,10 +7,10 @@ namespace applications {
 
 /// A rank's rows of a sparse matrix (CSR); columns are local numbers.
 struct Rows {
-    Cells cells;
-    std::vector<int> first{0};  // first entry of each row, and the end
-    std::vector<int> columns;
-    std::vector<double> values, diagonal;
+  Cells cells;
+  std::vector<int> first{0};  // first entry of each row, and the end
+  std::vector<int> columns;
+  std::vector<double> values, diagonal;
 };
 
 /// The Laplacian in linear finite elements on side × side inner nodes of an irregular triangle

@@ -22,15 +22,15 @@ extern "C" {
 
 /* Return values of all functions. */
 enum phl_status {
-    PHL_SUCCESS = 0,
-    PHL_ERROR_VALUE = 1,
-    PHL_ERROR_TYPE = 2,
-    PHL_ERROR_COMMUNICATION = 3,
-    PHL_ERROR_TIMEOUT = 4,
-    PHL_ERROR_LOST_PEER = 5,
-    PHL_ERROR_SYSTEM = 6,
-    PHL_ERROR_HANDLE = 7,
-    PHL_ERROR_INTERNAL = 8
+  PHL_SUCCESS = 0,
+  PHL_ERROR_VALUE = 1,
+  PHL_ERROR_TYPE = 2,
+  PHL_ERROR_COMMUNICATION = 3,
+  PHL_ERROR_TIMEOUT = 4,
+  PHL_ERROR_LOST_PEER = 5,
+  PHL_ERROR_SYSTEM = 6,
+  PHL_ERROR_HANDLE = 7,
+  PHL_ERROR_INTERNAL = 8
 };
 
 /* Element type: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32, PHL_FLOAT64,
@@ -66,9 +66,9 @@ enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 /* How ranks fill the process grid without a table. PHL_RANKS_OF_COMMUNICATOR: as MPI_Cart_create
  * numbered them, with the grid and periodicity of the Cartesian communicator. */
 enum phl_rank_order {
-    PHL_RANKS_LAST_FASTEST = 0,
-    PHL_RANKS_FIRST_FASTEST,
-    PHL_RANKS_OF_COMMUNICATOR
+  PHL_RANKS_LAST_FASTEST = 0,
+  PHL_RANKS_FIRST_FASTEST,
+  PHL_RANKS_OF_COMMUNICATOR
 };
 /* Array layers beyond a non-periodic end. Open: unused. Owned: the rank there owns as many layers
  * as the field's depth; its neighbors receive them as ghosts. */
@@ -86,13 +86,13 @@ enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
  *
  *     phl_seam north = {.from_axis = 1, .to_axis = 1, .backward = 1 << 0}; */
 typedef struct phl_seam {
-    int32_t from_axis, from_side, from_tile; /* enum phl_side; tile if the grid has any: from 0,
-                                                -1: every tile */
-    int32_t to_axis, to_side, to_tile;
-    int32_t axes[PHL_MAX_DIMENSIONS]; /* axis of `to` for each axis; all 0: swaps the axes of the
-                                         two sides */
-    int32_t backward;                 /* bit d: reverses axis d of `from` */
-    int32_t pivot;                    /* enum phl_pivot */
+  int32_t from_axis, from_side, from_tile; /* enum phl_side; tile if the grid has any: from 0,
+                                              -1: every tile */
+  int32_t to_axis, to_side, to_tile;
+  int32_t axes[PHL_MAX_DIMENSIONS]; /* axis of `to` for each axis; all 0: swaps the axes of the
+                                       two sides */
+  int32_t backward;                 /* bit d: reverses axis d of `from` */
+  int32_t pivot;                    /* enum phl_pivot */
 } phl_seam;
 
 /* Handles. Copies refer to the same object. */
@@ -111,9 +111,9 @@ const char* phl_version(void);
 /* Elements of cells: `components` contiguous elements per cell; `bytes` per element with PHL_BYTES,
  * else 0. */
 typedef struct phl_element {
-    int32_t scalar;
-    int32_t components;
-    int32_t bytes;
+  int32_t scalar;
+  int32_t components;
+  int32_t bytes;
 } phl_element;
 
 /* Local. A user-defined reduction of arrays of this element (its components are separate elements);
@@ -126,7 +126,7 @@ int phl_reduction_free(int* reduction);
 /* Options of exchanges, documented in core/options.h. NULL, or all zero
  * (PHL_EXCHANGE_OPTIONS_INIT): the library chooses. */
 typedef struct phl_exchange_options {
-    PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
+  PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
 /* The library chooses all options. */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
@@ -139,49 +139,47 @@ typedef struct phl_exchange_options {
 
 /* Collective. Rank r owns the `owned` ids after those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
-                         const phl_exchange_options* options, phl_index_map* map);
+    const phl_exchange_options* options, phl_index_map* map);
 /* Collective. This rank owns `owned_ids`, in this order. With `self_ghosts` 0, an owned ghost is an
  * error. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
-                                  int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
-                                  const phl_exchange_options* options, phl_index_map* map);
+    int64_t ghosts, const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
+    phl_index_map* map);
 /* Collective. Only `root` passes lists: each rank's numbers of owned cells and of ghosts, and all
  * ghost ids, rank by rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
-                                   const int64_t* ghost_counts, int64_t ghosts,
-                                   const int64_t* ghost_ids, const phl_exchange_options* options,
-                                   phl_index_map* map);
+    const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
+    const phl_exchange_options* options, phl_index_map* map);
 /* Collective. For codes without global ids: `cells` has one list per neighbor, of the counts[k]
  * cells shared with ranks[k], as indices into this rank's arrays, in the same order on both ranks.
  * A point may be in several lists; the lowest rank that holds it owns it. With `received_counts`
  * (on all ranks, or none), `cells` are sent and `received` receive. The map has only the listed
  * cells, with places. Error on every rank if the lists of two ranks differ in length. */
 int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
-                                        const int64_t* counts, const int32_t* cells,
-                                        const int64_t* received_counts, const int32_t* received,
-                                        const phl_exchange_options* options, phl_index_map* map);
+    const int64_t* counts, const int32_t* cells, const int64_t* received_counts,
+    const int32_t* received, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. The cells of `of` in the program's own arrays: owned cell i at index places[i], ghost
  * i at ghost_places[i], from 0. Supports forward, reverse and sums of shared points, with any
  * strides (phl_values); split exchanges and sums copy through the map's buffer. */
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
-                                int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
+    int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
 /* Collective. Every rank reads its part of the partition in the folder `path` (data001, …). */
-int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
-                       phl_index_map* map);
+int phl_index_map_read(
+    MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Identity of the owned ids in the mesh file, from the folder that `map` was read from:
  * `per_id` numbers per id, from 0 (cells and nodes: one; edges and faces: those of their points,
  * padded with -1). `keys` has room for `capacity` numbers, or is NULL. */
-int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
-                            int64_t* keys);
+int phl_index_map_read_keys(
+    phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys);
 /* Collective. The owner names the ghosts: owned cell cells[i] of `owners`, whose ghosts are
  * ignored, becomes a ghost on ranks[i]. Ghosts are sorted by owner, then in the owner's order;
  * phl_index_map_ghosts returns them. */
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
-                              const int32_t* ranks, phl_index_map* map);
+    const int32_t* ranks, phl_index_map* map);
 /* Collective. Entries of rows, numbered row by row: owned row i has counts[i] entries. The ghosts
  * are the entries of the ghost rows, in their order. */
-int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts,
-                                phl_index_map* map);
+int phl_index_map_create_ragged(
+    phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
 /* Collective. Appends those of `ids` as ghosts, in ascending order, that the rank neither owns nor
  * has as ghosts. */
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids);
@@ -193,8 +191,8 @@ int phl_index_map_free(phl_index_map* map);
 
 /* Local. Owned cells and ghosts of this rank, cells of all ranks, first owned id (−1 if ids are
  * arbitrary). */
-int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global,
-                        int64_t* first);
+int phl_index_map_sizes(
+    phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first);
 /* Local. Ids and owners of all ghosts. */
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners);
 /* Local, for maps with places: the array index of each owned cell and of each ghost, from 0. */
@@ -212,22 +210,22 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
 
 /* `count` cells, `stride` bytes apart (0: contiguous). */
 typedef struct phl_cells {
-    void* first;
-    int64_t count;
-    int64_t stride;
+  void* first;
+  int64_t count;
+  int64_t stride;
 } phl_cells;
 
 /* An array of a call: `owned` and `ghosts` have as many cells as the map. With ghosts.first NULL,
  * the ghosts follow the owned cells in `owned`. */
 typedef struct phl_values {
-    phl_element element;
-    phl_cells owned, ghosts;
-    /* For maps with places: `owned` is the whole array, at least up to the last place, including
-     * the ghosts. */
-    int64_t component_stride; /* bytes between the components of a cell; 0: contiguous */
-    int64_t extents[PHL_MAX_DIMENSIONS], strides[PHL_MAX_DIMENSIONS]; /* dimensions of the cells,
-                                 fastest-numbered first, strides in bytes; all 0: one dimension with
-                                 the stride of `owned` */
+  phl_element element;
+  phl_cells owned, ghosts;
+  /* For maps with places: `owned` is the whole array, at least up to the last place, including
+   * the ghosts. */
+  int64_t component_stride; /* bytes between the components of a cell; 0: contiguous */
+  int64_t extents[PHL_MAX_DIMENSIONS], strides[PHL_MAX_DIMENSIONS]; /* dimensions of the cells,
+                               fastest-numbered first, strides in bytes; all 0: one dimension with
+                               the stride of `owned` */
 } phl_values;
 
 /* Collective. The subset of ghosts of `of` that a mask selects: forward and reverse leave all other
@@ -260,15 +258,15 @@ int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* ar
  * ranks, in one round of messages. Shared points must not be written between begin and end. A rank
  * may hold a point only once. The first call is collective, as for phl_map_forward. */
 int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
-int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays,
-                                int count);
+int phl_map_begin_reduce_shared(
+    phl_index_map map, int reduction, const phl_values* arrays, int count);
 /* Ends the operation on these arrays. */
 int phl_map_end(phl_index_map map, const phl_values* arrays, int count);
 
 /* Collective. Scatters or gathers the values of all cells, in the order of ids, between `root` and
  * the owned cells of every rank. */
-int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
-                   phl_cells owned);
+int phl_distribute(
+    phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned);
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all);
 
 /* ---- Migration of rows ---- */
@@ -280,11 +278,11 @@ int phl_migration_create(MPI_Comm comm, phl_migration* migration);
  * One message per pair of ranks. `received`: number of rows received. A rank that sends none passes
  * arrays of the same elements. Allocates only for more rows than in any call before. */
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
-                       const phl_values* arrays, int count, int64_t* received);
+    const phl_values* arrays, int count, int64_t* received);
 /* Local. Writes the received rows into arrays with room for them, possibly the sent ones, sorted by
  * source rank, then in the order of `ranks` there. `sources`: source rank of each row. */
-int phl_migration_receive(phl_migration migration, const phl_values* arrays, int count,
-                          int32_t* sources);
+int phl_migration_receive(
+    phl_migration migration, const phl_values* arrays, int count, int32_t* sources);
 /* Local. */
 int phl_migration_free(phl_migration* migration);
 
@@ -293,33 +291,33 @@ int phl_migration_free(phl_migration* migration);
 /* One entry per dimension of the domain: {2} is {2, 0, 0, 0}. All zero: no halo, not periodic,
  * chosen process grid, even splits, one block per rank, full neighbors, standard algorithm. */
 typedef struct phl_cartesian_options {
-    int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
-    int32_t periodic[PHL_MAX_DIMENSIONS];
-    int32_t process_grid[PHL_MAX_DIMENSIONS];    /* all 0: chosen */
-    int32_t blocks_per_rank[PHL_MAX_DIMENSIONS]; /* all 0: one */
-    const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells per process coordinate, needs
-                                                    process_grid; NULL: even */
-    int32_t neighbors;
-    int32_t algorithm;
-    int32_t rank_order;
-    int32_t boundary;
-    const int32_t* ranks;  /* instead of rank_order: rank at each place of the process grid, last
-                              dimension fastest; NULL: none */
-    const phl_seam* seams; /* at most one per side; NULL: none */
-    int32_t seam_count;
-    int32_t has_tiles; /* 1: tile_axis counts tiles, which only seams join */
-    int32_t tile_axis;
-    const uint8_t* mask; /* nonzero: wet cell; last dimension fastest. Places of the process grid
-                            without a wet cell get no rank; the others must be as many as ranks.
-                            Read only on rank 0, during the call; on others any pointer but NULL.
-                            NULL: no land */
-    int64_t mask_extents[PHL_MAX_DIMENSIONS]; /* of the grid (all 0), or 1 in dimensions along which
-                                                 the mask is constant */
+  int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
+  int32_t periodic[PHL_MAX_DIMENSIONS];
+  int32_t process_grid[PHL_MAX_DIMENSIONS];    /* all 0: chosen */
+  int32_t blocks_per_rank[PHL_MAX_DIMENSIONS]; /* all 0: one */
+  const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells per process coordinate, needs
+                                                  process_grid; NULL: even */
+  int32_t neighbors;
+  int32_t algorithm;
+  int32_t rank_order;
+  int32_t boundary;
+  const int32_t* ranks;  /* instead of rank_order: rank at each place of the process grid, last
+                            dimension fastest; NULL: none */
+  const phl_seam* seams; /* at most one per side; NULL: none */
+  int32_t seam_count;
+  int32_t has_tiles; /* 1: tile_axis counts tiles, which only seams join */
+  int32_t tile_axis;
+  const uint8_t* mask; /* nonzero: wet cell; last dimension fastest. Places of the process grid
+                          without a wet cell get no rank; the others must be as many as ranks.
+                          Read only on rank 0, during the call; on others any pointer but NULL.
+                          NULL: no land */
+  int64_t mask_extents[PHL_MAX_DIMENSIONS]; /* of the grid (all 0), or 1 in dimensions along which
+                                               the mask is constant */
 } phl_cartesian_options;
 
 /* Collective, with equal arguments on all ranks. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
-                         const phl_cartesian_options* options, phl_cartesian* domain);
+    const phl_cartesian_options* options, phl_cartesian* domain);
 /* Local. The domain of the points of staggered fields (1, 0 or -1 per dimension); fields on it have
  * no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
@@ -343,31 +341,31 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
  * values per dimension; fields of a domain may differ in stagger and depth. Index map: owned cells,
  * then ghosts, or (C order) ghosts in `ghosts`. */
 typedef struct phl_field {
-    phl_element element; /* components 0: one */
-    int32_t order;
-    int32_t own_halo; /* 0: the domain's halo; else halo_lower and halo_upper */
-    int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
-    int32_t own_depth; /* 0: exchanges the layers that both the array's halo and the domain's have;
-                          else depth_lower and depth_upper */
-    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
-    int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: on points, one value more on every rank; -1: on the
-                                            upper faces of cells */
-    int32_t changes_sign;                /* 1: beyond a fold, like vector components */
-    int32_t vector;      /* >= 1: a component of the vector of this number, which seams rotate */
-    int32_t along;       /* axis of the component */
-    void* cells;         /* of the only block */
-    void* ghosts;        /* index map */
-    void* const* blocks; /* instead of `cells`: one array per block */
-    int32_t block_count;
-    int32_t space; /* enum phl_memory_space, equal on all ranks */
+  phl_element element; /* components 0: one */
+  int32_t order;
+  int32_t own_halo; /* 0: the domain's halo; else halo_lower and halo_upper */
+  int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
+  int32_t own_depth; /* 0: exchanges the layers that both the array's halo and the domain's have;
+                        else depth_lower and depth_upper */
+  int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+  int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: on points, one value more on every rank; -1: on the
+                                          upper faces of cells */
+  int32_t changes_sign;                /* 1: beyond a fold, like vector components */
+  int32_t vector;      /* >= 1: a component of the vector of this number, which seams rotate */
+  int32_t along;       /* axis of the component */
+  void* cells;         /* of the only block */
+  void* ghosts;        /* index map */
+  void* const* blocks; /* instead of `cells`: one array per block */
+  int32_t block_count;
+  int32_t space; /* enum phl_memory_space, equal on all ranks */
 } phl_field;
 
 /* Fields of one Cartesian domain or index map; the other handle is NULL. */
 typedef struct phl_group {
-    phl_cartesian domain;
-    phl_index_map map;
-    const phl_field* field;
-    int32_t fields;
+  phl_cartesian domain;
+  phl_index_map map;
+  const phl_field* field;
+  int32_t fields;
 } phl_group;
 
 /* Collective. Compiles an exchange for the layouts of the fields; it moves their arrays unless a
@@ -375,11 +373,11 @@ typedef struct phl_group {
  * travel together, one message per neighbor; their domains and maps share one communicator.
  * `options` may be NULL. */
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field,
-                                  const phl_exchange_options* options, phl_exchange* exchange);
+    const phl_exchange_options* options, phl_exchange* exchange);
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
-                                  const phl_exchange_options* options, phl_exchange* exchange);
+    const phl_exchange_options* options, phl_exchange* exchange);
 int phl_exchange_create_groups(int groups, const phl_group* group,
-                               const phl_exchange_options* options, phl_exchange* exchange);
+    const phl_exchange_options* options, phl_exchange* exchange);
 /* Local. Error while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
 /* Owner → ghost: begin and end. In between, owned cells must not be written, ghosts not accessed,
@@ -390,8 +388,8 @@ int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int cou
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined: begin_reverse and end. With PHL_SUM, the adjoint of forward. */
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
-int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
-                               int count);
+int phl_exchange_begin_reverse(
+    phl_exchange exchange, int reduction, const phl_field* fields, int count);
 /* Local. Device stream (cudaStream_t, CUstream) of the four calls above from now on: work queued
  * after end sees the ghosts. A step ends on the stream on which it began. NULL, the default:
  * synchronizes the device before and after. */
@@ -403,11 +401,11 @@ int phl_exchange_set_stream(phl_exchange exchange, void* stream);
  * or at most the widest halo of these fields; 0 excludes a side. PHL_NEIGHBORS_FACES excludes
  * ghosts beyond two or more sides; not for fields on points. */
 typedef struct phl_only {
-    const int32_t* fields; /* field numbers; NULL: all */
-    int32_t field_count;   /* length of `fields` */
-    int32_t own_depth;     /* 1: the depths below; 0: those of the construction */
-    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
-    int32_t neighbors; /* enum phl_neighbors */
+  const int32_t* fields; /* field numbers; NULL: all */
+  int32_t field_count;   /* length of `fields` */
+  int32_t own_depth;     /* 1: the depths below; 0: those of the construction */
+  int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
+  int32_t neighbors; /* enum phl_neighbors */
 } phl_only;
 /* Local. The exchange of a subset. It works as any exchange, with arrays for its fields, in that
  * order, and may be under way together with the whole; phl_exchange_free frees it. Equal subsets
@@ -428,17 +426,17 @@ int phl_exchange_under_way(phl_exchange exchange, int* under_way);
 
 /* A ghost value that differs from its owner's. */
 typedef struct phl_stale_ghost {
-    int32_t field, owner;             /* field number across groups; rank of the owner */
-    int32_t component, dimensions;    /* dimensions of `cell`: 1 for index maps, 0: unknown */
-    int64_t cell[PHL_MAX_DIMENSIONS]; /* coordinates at the owner, or global id */
-    char here[32], there[32];         /* the values as text */
+  int32_t field, owner;             /* field number across groups; rank of the owner */
+  int32_t component, dimensions;    /* dimensions of `cell`: 1 for index maps, 0: unknown */
+  int64_t cell[PHL_MAX_DIMENSIONS]; /* coordinates at the owner, or global id */
+  char here[32], there[32];         /* the values as text */
 } phl_stale_ghost;
 /* Collective. The ghosts of this rank that differ bytewise from their owners, in arrays as in
  * phl_exchange_forward, which are not written. `counts`: stale values per field; `first`: the first
  * few of each field, at most `capacity`; `told`: their number. The first call allocates as much
  * memory as the arrays take. */
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
-                       int32_t capacity, phl_stale_ghost* first, int32_t* told);
+    int32_t capacity, phl_stale_ghost* first, int32_t* told);
 /* Collective. Error on every rank if any rank has stale ghosts; the message names the first one. */
 int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count);
 /* Local. Bytes and messages that this rank sends to others per exchange. */
@@ -455,7 +453,7 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
  * rank first adds up points that it holds twice. Layers around the points are not accessed.
  * `options` may be NULL; the domain may be freed earlier. */
 int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field,
-                          const phl_exchange_options* options, phl_point_sums* sums);
+    const phl_exchange_options* options, phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that other ranks hold must not be written between
  * begin and end. */
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count);
@@ -471,26 +469,24 @@ int phl_point_sums_free(phl_point_sums* sums);
  * accessed. Fields on points need phl_cartesian_staggered of both domains. `options` may be NULL;
  * the domains or maps may be freed earlier. */
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
-                                        const phl_exchange_options* options,
-                                        phl_redistribution* redistribution);
+    const phl_exchange_options* options, phl_redistribution* redistribution);
 /* Axis d of `to` is axis axes[d] of `from`: transposes for FFTs, whose pencils keep their own axis
  * fastest. NULL: the same axes. */
 int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const int32_t* axes,
-                                        const phl_exchange_options* options,
-                                        phl_redistribution* redistribution);
+    const phl_exchange_options* options, phl_redistribution* redistribution);
 /* from[i] → to[i], arrays of the first and the second domain, with equal elements and components,
  * in one message per pair of ranks. The first call for a number of bytes per cell in all arrays
  * (grids), or for a list of elements (index maps), is collective; later ones wait only for the
  * ranks that send to or receive from this one. Every rank makes the same calls in the same
  * order. */
-int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
-                               const phl_field* to, int count);
+int phl_redistribution_forward(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
 /* Collective: the set-up of the first call with such arrays. Does nothing if that is done. */
-int phl_redistribution_prepare(phl_redistribution redistribution, const phl_field* from,
-                               const phl_field* to, int count);
+int phl_redistribution_prepare(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
 /* to[i] → from[i]. */
-int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,
-                            const phl_field* to, int count);
+int phl_redistribution_back(
+    phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
 /* Local. */
 int phl_redistribution_free(phl_redistribution* redistribution);
 
@@ -500,8 +496,8 @@ int phl_redistribution_free(phl_redistribution* redistribution);
  * two messages of 32 MiB are in flight, which bounds the buffer memory. */
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root);
 /* Collective. Scatters `whole` to the owned cells of the field; ghosts are not written. */
-int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_field* field,
-                          int root);
+int phl_cartesian_scatter(
+    phl_cartesian domain, const void* whole, const phl_field* field, int root);
 
 /* Local. Allocates zeroed node-shared memory, whose arrays are exchanged with fewer copies;
  * exchanges that use it keep it alive. Releasing other memory, or twice, is an error. */

@@ -21,220 +21,218 @@ namespace {
 
 // Waits at most 1 s: the other ranks may be gone while the program ends.
 bool ends_soon(MPI_Request& request, double start) {
-    constexpr double patience_s = 1;
-    for (int over = 0;;) {
-        if (MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        if (over) return true;
-        if (MPI_Wtime() - start > patience_s) return false;
-        std::this_thread::yield();
-    }
+  constexpr double patience_s = 1;
+  for (int over = 0;;) {
+    if (MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (over) return true;
+    if (MPI_Wtime() - start > patience_s) return false;
+    std::this_thread::yield();
+  }
 }
 
 // Receives messages of failed exchanges: some MPIs refuse to free a communicator with unread ones.
 void receive_what_is_left(MPI_Comm comm) {
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    for (int found = 0;;) {
-        if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, &message, &status) !=
-                MPI_SUCCESS ||
-            !found)
-            return;
-        int bytes = 0;
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
-        std::shared_ptr<std::byte[]> unread(new std::byte[std::max(bytes, 0)]);
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
-            !ends_soon(request, MPI_Wtime()))
-            orphan(std::move(unread));  // its sender is gone; MPI may still write it
-    }
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  for (int found = 0;;) {
+    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, &message, &status) != MPI_SUCCESS ||
+        !found)
+      return;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    std::shared_ptr<std::byte[]> unread(new std::byte[std::max(bytes, 0)]);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
+        !ends_soon(request, MPI_Wtime()))
+      orphan(std::move(unread));  // its sender is gone; MPI may still write it
+  }
 }
 
 // Collective. Long messages progress only while the sender calls MPI. A communicator with a pending
 // barrier, because a rank did not come, stays: Open MPI would use it after the free.
 void free_together(std::vector<MPI_Comm> comms) {
-    std::vector<MPI_Request> barriers(comms.size(), MPI_REQUEST_NULL);
-    for (std::size_t i = 0; i < comms.size(); ++i) {
-        receive_what_is_left(comms[i]);
-        if (MPI_Ibarrier(comms[i], &barriers[i]) != MPI_SUCCESS) comms[i] = MPI_COMM_NULL;
-    }
-    const double start = MPI_Wtime();
-    for (std::size_t i = 0; i < comms.size(); ++i)
-        if (comms[i] != MPI_COMM_NULL && ends_soon(barriers[i], start)) MPI_Comm_free(&comms[i]);
+  std::vector<MPI_Request> barriers(comms.size(), MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < comms.size(); ++i) {
+    receive_what_is_left(comms[i]);
+    if (MPI_Ibarrier(comms[i], &barriers[i]) != MPI_SUCCESS) comms[i] = MPI_COMM_NULL;
+  }
+  const double start = MPI_Wtime();
+  for (std::size_t i = 0; i < comms.size(); ++i)
+    if (comms[i] != MPI_COMM_NULL && ends_soon(barriers[i], start)) MPI_Comm_free(&comms[i]);
 }
 
 // Duplicates released by a destructor or Python's collector, which must not wait; freed when MPI
 // ends.
 class Orphans {
-public:
-    static Orphans& all() {
-        static auto* const instance = [] {
-            when_mpi_ends([] { free_together(std::exchange(all().comms_, {})); });
-            return new Orphans;
-        }();
-        return *instance;
-    }
-    void add(MPI_Comm comm) {
-        const std::lock_guard lock(mutex_);
-        comms_.push_back(comm);
-    }
+ public:
+  static Orphans& all() {
+    static auto* const instance = [] {
+      when_mpi_ends([] { free_together(std::exchange(all().comms_, {})); });
+      return new Orphans;
+    }();
+    return *instance;
+  }
+  void add(MPI_Comm comm) {
+    const std::lock_guard lock(mutex_);
+    comms_.push_back(comm);
+  }
 
-private:
-    std::mutex mutex_;
-    std::vector<MPI_Comm> comms_;
+ private:
+  std::mutex mutex_;
+  std::vector<MPI_Comm> comms_;
 };
 
 }  // namespace
 
 // Tag numbers and their use by objects of this rank.
 struct Communicator::Tags {
-    static constexpr int first = Communicator::waiting_tag + 1;
-    static constexpr int end = 32767;  // minimum of MPI_TAG_UB (MPI-4.1 §9.1.2)
-    using Bits = std::array<std::uint64_t, (end + 63) / 64>;
+  static constexpr int first = Communicator::waiting_tag + 1;
+  static constexpr int end = 32767;  // minimum of MPI_TAG_UB (MPI-4.1 §9.1.2)
+  using Bits = std::array<std::uint64_t, (end + 63) / 64>;
 
-    std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Bits>> in_use{};
-    Bits taken{};            // by some rank, at the last agreement
-    Bits spoilt{};           // for good: messages may stay unreceived
-    std::uint64_t used = 0;  // tags taken or skipped, over all rounds
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Bits>> in_use{};
+  Bits taken{};            // by some rank, at the last agreement
+  Bits spoilt{};           // for good: messages may stay unreceived
+  std::uint64_t used = 0;  // tags taken or skipped, over all rounds
 
-    static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
-    static int at(std::uint64_t number) { return first + number % (end - first); }
-    bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
-    /// The next tag of this round; −1 if taken.
-    int next() {
-        const int tag = at(used++);
-        return (taken[tag / 64] & bit(tag)) != 0 ? -1 : tag;
-    }
-    void take(int tag) { in_use[tag / 64].fetch_or(bit(tag), std::memory_order_relaxed); }
-    void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
+  static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
+  static int at(std::uint64_t number) { return first + number % (end - first); }
+  bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
+  /// The next tag of this round; −1 if taken.
+  int next() {
+    const int tag = at(used++);
+    return (taken[tag / 64] & bit(tag)) != 0 ? -1 : tag;
+  }
+  void take(int tag) { in_use[tag / 64].fetch_or(bit(tag), std::memory_order_relaxed); }
+  void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
 // First reduction, on the user's communicator: out of memory, and x and ~x of a hash of the
 // environment.
 struct Communicator::FirstStep {
-    std::array<std::uint64_t, 3> mine{}, all{};
+  std::array<std::uint64_t, 3> mine{}, all{};
 };
 
 struct Communicator::State {
-    MPI_Comm handle = MPI_COMM_NULL;
-    int rank = 0;
-    int size = 1;
-    std::shared_ptr<Tags> tags = std::make_shared<Tags>();
-    CollectiveState collective;
-    MPI_Comm node_handle = MPI_COMM_NULL;  // set by a collective split
-    std::optional<Communicator> node;
-    std::unordered_map<int, int> node_rank_of;  // this node's ranks only: never O(P)
-    std::unordered_map<std::type_index, std::shared_ptr<void>> shared;
-    FirstStep first;
-    MPI_Comm duplicate = MPI_COMM_NULL;  // during MPI_Comm_idup
+  MPI_Comm handle = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+  std::shared_ptr<Tags> tags = std::make_shared<Tags>();
+  CollectiveState collective;
+  MPI_Comm node_handle = MPI_COMM_NULL;  // set by a collective split
+  std::optional<Communicator> node;
+  std::unordered_map<int, int> node_rank_of;  // this node's ranks only: never O(P)
+  std::unordered_map<std::type_index, std::shared_ptr<void>> shared;
+  FirstStep first;
+  MPI_Comm duplicate = MPI_COMM_NULL;  // during MPI_Comm_idup
 
-    State() { Orphans::all(); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (finalized || mpi_has_ended()) return;
-        for (const MPI_Comm left : {node ? MPI_COMM_NULL : node_handle, handle})
-            if (left != MPI_COMM_NULL) Orphans::all().add(left);
-    }
-    void adopt(MPI_Comm own) {
-        handle = own;
-        check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
-        check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
-    }
-    // Collective, from MPI_Comm_free of the user's communicator without other handles.
-    void free() {
-        shared.clear();
-        if (!node && node_handle != MPI_COMM_NULL)  // node() was never called
-            free_together({std::exchange(node_handle, MPI_COMM_NULL)});
-        if (node && node->state_.use_count() == 1) node->state_->free();
-        if (handle != MPI_COMM_NULL) free_together({std::exchange(handle, MPI_COMM_NULL)});
-    }
+  State() { Orphans::all(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized || mpi_has_ended()) return;
+    for (const MPI_Comm left : {node ? MPI_COMM_NULL : node_handle, handle})
+      if (left != MPI_COMM_NULL) Orphans::all().add(left);
+  }
+  void adopt(MPI_Comm own) {
+    handle = own;
+    check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
+  }
+  // Collective, from MPI_Comm_free of the user's communicator without other handles.
+  void free() {
+    shared.clear();
+    if (!node && node_handle != MPI_COMM_NULL)  // node() was never called
+      free_together({std::exchange(node_handle, MPI_COMM_NULL)});
+    if (node && node->state_.use_count() == 1) node->state_->free();
+    if (handle != MPI_COMM_NULL) free_together({std::exchange(handle, MPI_COMM_NULL)});
+  }
 };
 
 void Tag::keep() {
-    if (number_) orphan(number_);
+  if (number_) orphan(number_);
 }
 
 int Communicator::release(MPI_Comm, int, void* attribute, void*) {
-    const std::unique_ptr<std::shared_ptr<State>> held(
-        static_cast<std::shared_ptr<State>*>(attribute));
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    // In many MPIs, MPI_Finalize deletes the attributes of MPI_COMM_WORLD while MPI still works.
-    if (!finalized && held->use_count() == 1) (*held)->free();
-    return MPI_SUCCESS;
+  const std::unique_ptr<std::shared_ptr<State>> held(
+      static_cast<std::shared_ptr<State>*>(attribute));
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  // In many MPIs, MPI_Finalize deletes the attributes of MPI_COMM_WORLD while MPI still works.
+  if (!finalized && held->use_count() == 1) (*held)->free();
+  return MPI_SUCCESS;
 }
 
 int Communicator::attribute_key() {
-    static const int key = [] {
-        int created = MPI_KEYVAL_INVALID;
-        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created,
-                                         nullptr),
-                  "MPI_Comm_create_keyval");
-        return created;
-    }();
-    return key;
+  static const int key = [] {
+    int created = MPI_KEYVAL_INVALID;
+    check_mpi(
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created, nullptr),
+        "MPI_Comm_create_keyval");
+    return created;
+  }();
+  return key;
 }
 
 namespace {
 
 // Variables that determine messages: all ranks need equal values.
-constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS",    "PARHELION_BEGIN_BYTES",
-                                           "PARHELION_PIECE_BYTES",   "PARHELION_NODE_MESSAGES",
-                                           "PARHELION_LARGEST_COUNT", "PARHELION_XPMEM"};
+constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS", "PARHELION_BEGIN_BYTES",
+    "PARHELION_PIECE_BYTES", "PARHELION_NODE_MESSAGES", "PARHELION_LARGEST_COUNT",
+    "PARHELION_XPMEM"};
 
 std::string value_of(const char* variable) {
-    const char* text = std::getenv(variable);
-    return text == nullptr ? "not set" : text;
+  const char* text = std::getenv(variable);
+  return text == nullptr ? "not set" : text;
 }
 
 // Waits on the user's communicator, before ranks can send notes about who is missing.
 void await_all(MPI_Comm user, MPI_Request& request) {
-    const double limit_s = setup_time_limit(0), start = MPI_Wtime();
-    int rank = 0, size = 0;
-    MPI_Comm_rank(user, &rank);
-    MPI_Comm_size(user, &size);
-    const auto not_within = [&](double seconds) {
-        const std::string others = size == 2 ? concat("rank ", 1 - rank, " has not called")
-                                             : "some of the other ranks have not called";
-        return concat("not all ranks have come within ", seconds_text(seconds), ": rank ", rank,
-                      " is in the first call of this library on a communicator of ", size,
-                      " ranks, which is collective, and ", others, ". ", same_calls_everywhere);
-    };
-    bool warned = !tells_of_waits(rank, size);
-    Patience patience;
-    for (int come = 0;; patience.wait()) {
-        check_mpi(MPI_Test(&request, &come, MPI_STATUS_IGNORE), "MPI_Test");
-        if (come) return;
-        const double waited_s = MPI_Wtime() - start;
-        if (limit_s > 0 && waited_s >= limit_s)
-            throw Error(not_within(limit_s), ErrorKind::timeout);
-        if (!warned && waited_s >= warned_after_s)
-            std::fprintf(stderr, "parhelion: %s\n", not_within(warned_after_s).c_str());
-        warned = warned || waited_s >= warned_after_s;
-    }
+  const double limit_s = setup_time_limit(0), start = MPI_Wtime();
+  int rank = 0, size = 0;
+  MPI_Comm_rank(user, &rank);
+  MPI_Comm_size(user, &size);
+  const auto not_within = [&](double seconds) {
+    const std::string others = size == 2 ? concat("rank ", 1 - rank, " has not called")
+                                         : "some of the other ranks have not called";
+    return concat("not all ranks have come within ", seconds_text(seconds), ": rank ", rank,
+        " is in the first call of this library on a communicator of ", size,
+        " ranks, which is collective, and ", others, ". ", same_calls_everywhere);
+  };
+  bool warned = !tells_of_waits(rank, size);
+  Patience patience;
+  for (int come = 0;; patience.wait()) {
+    check_mpi(MPI_Test(&request, &come, MPI_STATUS_IGNORE), "MPI_Test");
+    if (come) return;
+    const double waited_s = MPI_Wtime() - start;
+    if (limit_s > 0 && waited_s >= limit_s) throw Error(not_within(limit_s), ErrorKind::timeout);
+    if (!warned && waited_s >= warned_after_s)
+      std::fprintf(stderr, "parhelion: %s\n", not_within(warned_after_s).c_str());
+    warned = warned || waited_s >= warned_after_s;
+  }
 }
 
 // PARHELION_NODE_RANKS: number of consecutive ranks of one node that count as a node; 0: all.
 int ranks_of_node() {
-    return static_cast<int>(
-        std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
+  return static_cast<int>(
+      std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
 }
 
 MPI_Comm split_node(MPI_Comm comm, int rank) {
-    MPI_Comm shared = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
-              "MPI_Comm_split_type");
-    const int limit = ranks_of_node();
-    if (limit == 0) return shared;
-    int within = 0;
-    MPI_Comm_rank(shared, &within);
-    MPI_Comm part = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(shared, within / limit, within, &part), "MPI_Comm_split");
-    MPI_Comm_free(&shared);
-    return part;
+  MPI_Comm shared = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
+      "MPI_Comm_split_type");
+  const int limit = ranks_of_node();
+  if (limit == 0) return shared;
+  int within = 0;
+  MPI_Comm_rank(shared, &within);
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(shared, within / limit, within, &part), "MPI_Comm_split");
+  MPI_Comm_free(&shared);
+  return part;
 }
 
 }  // namespace
@@ -242,180 +240,180 @@ MPI_Comm split_node(MPI_Comm comm, int rank) {
 Communicator::Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Communicator::Communicator(MPI_Comm user) {
-    require_mpi();
-    if (user == MPI_COMM_NULL)
-        throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
-    int between_groups = 0;
-    check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
-    if (between_groups)
-        throw Error(
-            "the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one "
-            "of its sides");
-    void* cached = nullptr;
-    int found = 0;
-    check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
-    if (found) {
-        state_ = *static_cast<std::shared_ptr<State>*>(cached);
-        return;
-    }
-    require_all_ranks(user);
-    make_from(user);
+  require_mpi();
+  if (user == MPI_COMM_NULL)
+    throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+  int between_groups = 0;
+  check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
+  if (between_groups)
+    throw Error(
+        "the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one "
+        "of its sides");
+  void* cached = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
+  if (found) {
+    state_ = *static_cast<std::shared_ptr<State>*>(cached);
+    return;
+  }
+  require_all_ranks(user);
+  make_from(user);
 }
 
 // A rank that is out of memory reports it in the first reduction, which allocates nothing.
 void Communicator::make_from(MPI_Comm user) {
-    std::unique_ptr<std::shared_ptr<State>> made;
-    Hash environment;
-    bool failed = false;
+  std::unique_ptr<std::shared_ptr<State>> made;
+  Hash environment;
+  bool failed = false;
+  try {
+    made = std::make_unique<std::shared_ptr<State>>(std::make_shared<State>());
+    for (const char* variable : equal_variables) environment.add_range(value_of(variable));
+    (*made)->collective.node_threads = usable_threads();
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+  static FirstStep without_memory;
+  FirstStep& first = made ? (*made)->first : without_memory;
+  const bool no_limit = !told_time_limit();
+  first.mine = {failed ? 2u : no_limit ? 1u : 0u, environment.value(), ~environment.value()};
+  const auto step = [&](MPI_Request& request) {
     try {
-        made = std::make_unique<std::shared_ptr<State>>(std::make_shared<State>());
-        for (const char* variable : equal_variables) environment.add_range(value_of(variable));
-        (*made)->collective.node_threads = usable_threads();
-    } catch (const std::bad_alloc&) {
-        failed = true;
+      await_all(user, request);
+    } catch (...) {
+      if (made) orphan(*made);  // MPI may still write it
+      throw;
     }
-    static FirstStep without_memory;
-    FirstStep& first = made ? (*made)->first : without_memory;
-    const bool no_limit = !told_time_limit();
-    first.mine = {failed ? 2u : no_limit ? 1u : 0u, environment.value(), ~environment.value()};
-    const auto step = [&](MPI_Request& request) {
-        try {
-            await_all(user, request);
-        } catch (...) {
-            if (made) orphan(*made);  // MPI may still write it
-            throw;
-        }
-    };
+  };
 #ifdef PARHELION_SIMULATED  // polling takes simulated time
-    MPI_Comm own = MPI_COMM_NULL;
-    static_cast<void>(step);
-    check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
-    state_ = *made;
-    state_->adopt(own);
+  MPI_Comm own = MPI_COMM_NULL;
+  static_cast<void>(step);
+  check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
+  state_ = *made;
+  state_->adopt(own);
 #else
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallreduce(first.mine.data(), first.all.data(), first.mine.size(), MPI_UINT64_T,
-                             MPI_MAX, user, &request),
-              "MPI_Iallreduce");
-    step(request);
-    if (first.all[0] > 1)
-        throw Error(
-            "out of memory on some rank, in the first call of this library on a communicator: use "
-            "more ranks or a smaller problem",
-            ErrorKind::system, KnownTo::all_ranks);
-    state_ = *made;
-    check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
-    step(request);
-    state_->adopt(state_->duplicate);
-    if (first.all[0] == 1)
-        validate_together(*this, [] {
-            if (!told_time_limit())
-                throw Error(concat("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
-                                   "': use a number of seconds, such as 60, or unset it"));
-        });
-    if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
-        require_equal(
-            *this, "environment variables",
-            [](Properties& told) {
-                for (const char* variable : equal_variables) told.add(variable, value_of(variable));
-            },
-            "set the same ones on every rank");
-    state_->node_handle = split_node(state_->handle, state_->rank);
-    CpuMask& threads = state_->collective.node_threads;
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
-                             state_->node_handle, &request),
-              "MPI_Iallreduce");
-    step(request);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(first.mine.data(), first.all.data(), first.mine.size(), MPI_UINT64_T,
+                MPI_MAX, user, &request),
+      "MPI_Iallreduce");
+  step(request);
+  if (first.all[0] > 1)
+    throw Error(
+        "out of memory on some rank, in the first call of this library on a communicator: use "
+        "more ranks or a smaller problem",
+        ErrorKind::system, KnownTo::all_ranks);
+  state_ = *made;
+  check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
+  step(request);
+  state_->adopt(state_->duplicate);
+  if (first.all[0] == 1)
+    validate_together(*this, [] {
+      if (!told_time_limit())
+        throw Error(concat("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
+            "': use a number of seconds, such as 60, or unset it"));
+    });
+  if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
+    require_equal(
+        *this, "environment variables",
+        [](Properties& told) {
+          for (const char* variable : equal_variables) told.add(variable, value_of(variable));
+        },
+        "set the same ones on every rank");
+  state_->node_handle = split_node(state_->handle, state_->rank);
+  CpuMask& threads = state_->collective.node_threads;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
+                state_->node_handle, &request),
+      "MPI_Iallreduce");
+  step(request);
 #endif
-    check_mpi(MPI_Comm_set_attr(user, attribute_key(), made.release()), "MPI_Comm_set_attr");
+  check_mpi(MPI_Comm_set_attr(user, attribute_key(), made.release()), "MPI_Comm_set_attr");
 }
 
 MPI_Comm Communicator::handle() const {
-    require_mpi_not_ended();
-    return state_->handle;
+  require_mpi_not_ended();
+  return state_->handle;
 }
 int Communicator::rank() const noexcept { return state_->rank; }
 int Communicator::size() const noexcept { return state_->size; }
 
 Tag Communicator::next_tag() const {
-    const std::shared_ptr<Tags>& tags = state_->tags;
-    int tag = -1;
-    for (int tried = 0; tag < 0 && tried < Tags::end; ++tried) {
-        if (tags->is_round_over()) {  // on all ranks at once
-            Tags::Bits taken = tags->spoilt;
-            for (std::size_t i = 0; i < taken.size(); ++i)
-                taken[i] |= tags->in_use[i].load(std::memory_order_relaxed);
-            reduce(*this, Combine::either, taken);
-            tags->taken = taken;
-        }
-        tag = tags->next();
+  const std::shared_ptr<Tags>& tags = state_->tags;
+  int tag = -1;
+  for (int tried = 0; tag < 0 && tried < Tags::end; ++tried) {
+    if (tags->is_round_over()) {  // on all ranks at once
+      Tags::Bits taken = tags->spoilt;
+      for (std::size_t i = 0; i < taken.size(); ++i)
+        taken[i] |= tags->in_use[i].load(std::memory_order_relaxed);
+      reduce(*this, Combine::either, taken);
+      tags->taken = taken;
     }
-    if (tag < 0)
-        throw Error(
-            "all message tags of the communicator are in use: drop exchanges that are no longer "
-            "needed");
-    tags->take(tag);
-    const auto give_back = [tags](const int* number) {
-        tags->give_back(*number);
-        delete number;
-    };
-    return Tag(std::shared_ptr<const int>(new int(tag), give_back));
+    tag = tags->next();
+  }
+  if (tag < 0)
+    throw Error(
+        "all message tags of the communicator are in use: drop exchanges that are no longer "
+        "needed");
+  tags->take(tag);
+  const auto give_back = [tags](const int* number) {
+    tags->give_back(*number);
+    delete number;
+  };
+  return Tag(std::shared_ptr<const int>(new int(tag), give_back));
 }
 
 std::uint64_t Communicator::tags_used() const noexcept { return state_->tags->used; }
 void Communicator::skip_tags(std::uint64_t used) const noexcept {
-    state_->tags->used = std::max(state_->tags->used, used);
+  state_->tags->used = std::max(state_->tags->used, used);
 }
 void Communicator::spoil_tags(std::uint64_t since) const noexcept {
-    Tags& tags = *state_->tags;
-    for (; since < tags.used; ++since) {
-        const int tag = Tags::at(since);
-        tags.spoilt[tag / 64] |= Tags::bit(tag);
-    }
+  Tags& tags = *state_->tags;
+  for (; since < tags.used; ++since) {
+    const int tag = Tags::at(since);
+    tags.spoilt[tag / 64] |= Tags::bit(tag);
+  }
 }
 CollectiveState& Communicator::collective_state() const noexcept { return state_->collective; }
 void Communicator::abandon() const noexcept {
-    try {
-        orphan(state_);
-    } catch (const std::bad_alloc&) {  // no remedy: MPI may write freed memory
-    }
+  try {
+    orphan(state_);
+  } catch (const std::bad_alloc&) {  // no remedy: MPI may write freed memory
+  }
 }
 
 // Only the split is collective; after a failure the next call repeats the rest.
 const Communicator& Communicator::node() const {
-    State& state = *state_;
-    if (state.node) return *state.node;
-    if (state.node_handle == MPI_COMM_NULL) state.node_handle = split_node(handle(), rank());
-    auto near = std::make_shared<State>();
-    int size = 0;
-    MPI_Comm_size(state.node_handle, &size);
-    std::vector<int> numbers(size), here(numbers.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-    MPI_Comm_group(handle(), &all);
-    MPI_Comm_group(state.node_handle, &group);
-    MPI_Group_translate_ranks(group, size, numbers.data(), all, here.data());
-    MPI_Group_free(&all);
-    MPI_Group_free(&group);
-    for (const int i : numbers) state.node_rank_of.emplace(here[i], i);
-    near->adopt(state.node_handle);
-    state.node = Communicator(std::move(near));
-    return *state.node;
+  State& state = *state_;
+  if (state.node) return *state.node;
+  if (state.node_handle == MPI_COMM_NULL) state.node_handle = split_node(handle(), rank());
+  auto near = std::make_shared<State>();
+  int size = 0;
+  MPI_Comm_size(state.node_handle, &size);
+  std::vector<int> numbers(size), here(numbers.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  MPI_Comm_group(handle(), &all);
+  MPI_Comm_group(state.node_handle, &group);
+  MPI_Group_translate_ranks(group, size, numbers.data(), all, here.data());
+  MPI_Group_free(&all);
+  MPI_Group_free(&group);
+  for (const int i : numbers) state.node_rank_of.emplace(here[i], i);
+  near->adopt(state.node_handle);
+  state.node = Communicator(std::move(near));
+  return *state.node;
 }
 
 std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const {
-    return state_->shared[type];
+  return state_->shared[type];
 }
 
 int Communicator::node_rank(int rank) const {
-    const auto found = state_->node_rank_of.find(rank);
-    return found == state_->node_rank_of.end() ? -1 : found->second;
+  const auto found = state_->node_rank_of.find(rank);
+  return found == state_->node_rank_of.end() ? -1 : found->second;
 }
 
 std::vector<int> Communicator::node_ranks() const {
-    std::vector<int> ranks(state_->node_rank_of.size());
-    for (const auto& [rank, here] : state_->node_rank_of) ranks[here] = rank;
-    return ranks;
+  std::vector<int> ranks(state_->node_rank_of.size());
+  for (const auto& [rank, here] : state_->node_rank_of) ranks[here] = rank;
+  return ranks;
 }
 
 }  // namespace parhelion

@@ -10,15 +10,15 @@ namespace parhelion {
 
 template <class... Parts>
 std::string concat(Parts... parts) {
-    std::string all;
-    const auto add = [&](const auto& part) {
-        using Part = std::remove_cvref_t<decltype(part)>;
-        if constexpr (std::convertible_to<Part, std::string_view> || std::same_as<Part, char>)
-            all += part;
-        else all += std::to_string(part);
-    };
-    (add(parts), ...);
-    return all;
+  std::string all;
+  const auto add = [&](const auto& part) {
+    using Part = std::remove_cvref_t<decltype(part)>;
+    if constexpr (std::convertible_to<Part, std::string_view> || std::same_as<Part, char>)
+      all += part;
+    else all += std::to_string(part);
+  };
+  (add(parts), ...);
+  return all;
 }
 
 }  // namespace parhelion

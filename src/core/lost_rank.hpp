@@ -9,15 +9,15 @@ namespace parhelion {
 
 /// "rank 3", "ranks 3 to 5", "ranks 3, 5, 9 and 12 more". `ranks`: ascending.
 inline std::string named_ranks(const std::vector<int>& ranks) {
-    constexpr std::size_t most = 8;
-    const bool in_a_row = ranks.size() > 2 && ranks.back() - ranks.front() + 1 == std::ssize(ranks);
-    if (in_a_row)
-        return "ranks " + std::to_string(ranks.front()) + " to " + std::to_string(ranks.back());
-    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-    for (std::size_t i = 0; i < ranks.size() && i < most; ++i)
-        text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
-    return ranks.size() <= most ? text
-                                : text + " and " + std::to_string(ranks.size() - most) + " more";
+  constexpr std::size_t most = 8;
+  const bool in_a_row = ranks.size() > 2 && ranks.back() - ranks.front() + 1 == std::ssize(ranks);
+  if (in_a_row)
+    return "ranks " + std::to_string(ranks.front()) + " to " + std::to_string(ranks.back());
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < most; ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
+  return ranks.size() <= most ? text
+                              : text + " and " + std::to_string(ranks.size() - most) + " more";
 }
 
 inline constexpr const char* lost_rank_remedy =
@@ -26,14 +26,14 @@ inline constexpr const char* lost_rank_remedy =
 
 /// Carries the rank, so that the catcher can notify others.
 class LostRank : public Error {
-public:
-    LostRank(int rank, const std::string& how)
-        : Error("rank " + std::to_string(rank) + " has ended" + how, ErrorKind::lost_peer),
-          rank_(rank) {}
-    int rank() const noexcept { return rank_; }
+ public:
+  LostRank(int rank, const std::string& how)
+      : Error("rank " + std::to_string(rank) + " has ended" + how, ErrorKind::lost_peer),
+        rank_(rank) {}
+  int rank() const noexcept { return rank_; }
 
-private:
-    int rank_;
+ private:
+  int rank_;
 };
 
 }  // namespace parhelion

@@ -13,49 +13,49 @@ namespace parhelion {
 /// drops its communicator, and the next object that creates one first frees, in order of creation,
 /// those that every rank has dropped. The user's MPI_Comm_free frees the rest.
 class MadeComms {
-public:
-    /// Its destructor drops the communicator on this rank. Local.
-    class Use {
-    public:
-        Use() = default;
-        Use(Use&&) noexcept = default;
-        Use& operator=(Use&& other) noexcept {
-            drop();
-            dropped_ = std::move(other.dropped_);
-            return *this;
-        }
-        ~Use() { drop(); }
-        /// Keeps the communicator until the user's is freed.
-        void keep() { dropped_.reset(); }
+ public:
+  /// Its destructor drops the communicator on this rank. Local.
+  class Use {
+   public:
+    Use() = default;
+    Use(Use&&) noexcept = default;
+    Use& operator=(Use&& other) noexcept {
+      drop();
+      dropped_ = std::move(other.dropped_);
+      return *this;
+    }
+    ~Use() { drop(); }
+    /// Keeps the communicator until the user's is freed.
+    void keep() { dropped_.reset(); }
 
-    private:
-        friend class MadeComms;
-        explicit Use(std::shared_ptr<std::atomic<bool>> dropped) : dropped_(std::move(dropped)) {}
-        void drop() {
-            if (dropped_) dropped_->store(true, std::memory_order_relaxed);
-        }
-        std::shared_ptr<std::atomic<bool>> dropped_;
-    };
+   private:
+    friend class MadeComms;
+    explicit Use(std::shared_ptr<std::atomic<bool>> dropped) : dropped_(std::move(dropped)) {}
+    void drop() {
+      if (dropped_) dropped_->store(true, std::memory_order_relaxed);
+    }
+    std::shared_ptr<std::atomic<bool>> dropped_;
+  };
 
-    explicit MadeComms(const Communicator&) {}
-    MadeComms(const MadeComms&) = delete;
-    MadeComms& operator=(const MadeComms&) = delete;
-    ~MadeComms();
+  explicit MadeComms(const Communicator&) {}
+  MadeComms(const MadeComms&) = delete;
+  MadeComms& operator=(const MadeComms&) = delete;
+  ~MadeComms();
 
-    /// Collective: frees the communicators that all ranks have dropped and reserves memory for one
-    /// more, on all ranks or none. Call it right before creating one, after everything that can
-    /// fail.
-    void free_dropped(const Communicator& comm);
-    /// Takes ownership of a new communicator. Local; allocates nothing.
-    Use add(MPI_Comm made);
+  /// Collective: frees the communicators that all ranks have dropped and reserves memory for one
+  /// more, on all ranks or none. Call it right before creating one, after everything that can
+  /// fail.
+  void free_dropped(const Communicator& comm);
+  /// Takes ownership of a new communicator. Local; allocates nothing.
+  Use add(MPI_Comm made);
 
-private:
-    struct Made {
-        MPI_Comm comm;
-        std::shared_ptr<std::atomic<bool>> dropped;
-    };
-    std::vector<Made> all_;  // same length on all ranks: all changes are collective
-    std::shared_ptr<std::atomic<bool>> next_;
+ private:
+  struct Made {
+    MPI_Comm comm;
+    std::shared_ptr<std::atomic<bool>> dropped;
+  };
+  std::vector<Made> all_;  // same length on all ranks: all changes are collective
+  std::shared_ptr<std::atomic<bool>> next_;
 };
 
 }  // namespace parhelion

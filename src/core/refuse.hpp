@@ -9,7 +9,7 @@ namespace parhelion {
 /// Throws Error with the parts, one after another.
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
-    throw Error(concat(parts...));
+  throw Error(concat(parts...));
 }
 
 }  // namespace parhelion

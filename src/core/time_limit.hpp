@@ -23,33 +23,33 @@ double setup_time_limit(double from_options);
 /// Duration of a wait. Each look adds at most 0.2 s, so that a stopped process or paused machine
 /// does not blame its neighbors.
 class WaitTime {
-public:
-    using Clock = std::chrono::steady_clock;
-    void look(Clock::time_point now) {
-        waited_s_ += std::min(0.2, std::chrono::duration<double>(now - looked_).count());
-        looked_ = now;
-    }
-    Clock::time_point looked() const { return looked_; }
-    double seconds() const { return waited_s_; }
+ public:
+  using Clock = std::chrono::steady_clock;
+  void look(Clock::time_point now) {
+    waited_s_ += std::min(0.2, std::chrono::duration<double>(now - looked_).count());
+    looked_ = now;
+  }
+  Clock::time_point looked() const { return looked_; }
+  double seconds() const { return waited_s_; }
 
-private:
-    Clock::time_point looked_ = Clock::now();
-    double waited_s_ = 0;
+ private:
+  Clock::time_point looked_ = Clock::now();
+  double waited_s_ = 0;
 };
 
 /// Yields the core after a few calls, because with more ranks than cores each would poll to the end
 /// of its time slice. After 2 ms it sleeps 1/20 of the time waited, at most 1 ms.
 class Patience {
-public:
-    void wait() {
-        if (++polls_ > eager_polls) wait_slowly();
-    }
+ public:
+  void wait() {
+    if (++polls_ > eager_polls) wait_slowly();
+  }
 
-private:
-    static constexpr long eager_polls = 5;
-    void wait_slowly();
-    long polls_ = 0;
-    std::chrono::steady_clock::time_point since_{};
+ private:
+  static constexpr long eager_polls = 5;
+  void wait_slowly();
+  long polls_ = 0;
+  std::chrono::steady_clock::time_point since_{};
 };
 
 /// "0.5 s", "30 s".

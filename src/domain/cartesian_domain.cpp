@@ -13,576 +13,558 @@ constexpr double most_blocks = 1 << 20;
 constexpr global_index most_images = 1000;
 
 void require(bool good, const std::string& message) {
-    if (!good) throw Error(message);
+  if (!good) throw Error(message);
 }
 
 // "2 × 2 × 3" and the number of ranks; −1 if it overflows 64 bits.
 std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid) {
-    std::string text;
-    global_index product = 1;
-    for (int ranks : grid) {
-        require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
-        text += concat((text.empty() ? "" : " × "), ranks);
-        if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product))
-            product = -1;
-    }
-    return {text, product};
+  std::string text;
+  global_index product = 1;
+  for (int ranks : grid) {
+    require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
+    text += concat((text.empty() ? "" : " × "), ranks);
+    if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product)) product = -1;
+  }
+  return {text, product};
 }
 
 // Counts of cells and bytes must fit in 64 bits; a halo must not contain billions of periodic
 // copies.
 void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
-    double cells = 1, blocks = 1;
-    for (std::size_t d = 0; d < extents.size(); ++d) {
-        const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
-        require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
-                concat("halo width ", widest, " goes around the ", extents[d],
-                       " cells of periodic dimension ", d, " more than ", most_images,
-                       " times: use a narrower halo"));
-        cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
-        if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
-    }
-    require(
-        cells <= most_cells,
-        "the domain and its halo have more than 2^48 cells: use smaller extents or halo widths");
-    require(blocks <= most_blocks, "more than 2^20 blocks per rank: use fewer");
+  double cells = 1, blocks = 1;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
+    require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
+        concat("halo width ", widest, " goes around the ", extents[d],
+            " cells of periodic dimension ", d, " more than ", most_images,
+            " times: use a narrower halo"));
+    cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
+    if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
+  }
+  require(cells <= most_cells,
+      "the domain and its halo have more than 2^48 cells: use smaller extents or halo widths");
+  require(blocks <= most_blocks, "more than 2^20 blocks per rank: use fewer");
 }
 
-void validate(const std::vector<global_index>& extents, const CartesianOptions& options,
-              int ranks) {
-    const int dims = extents.size();
-    require(dims >= 1 && dims <= max_dimensions,
-            concat("a Cartesian domain has 1 to 4 dimensions, not ", dims,
-                   ": pass one extent per dimension"));
-    require_dimensions(options.halo.listed, dims, "the halo width");
-    require_dimensions(options.periodic.listed, dims, "periodic");
-    for (int d = 0; d < dims; ++d) {
-        const std::string where = concat(" in dimension ", d);
-        require(extents[d] >= 0,
-                concat("extent ", extents[d], where, " is negative: pass the number of cells"));
-        require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
-                "negative halo width" + where + ": use 0 for a side without halo");
-    }
-    const auto& grid = options.process_grid;
-    if (!grid.empty()) {
-        require(std::ssize(grid) == dims,
-                concat("the process grid has ", grid.size(), " dimensions and the domain ", dims,
-                       ": give one number of ranks per dimension"));
-        const auto [text, needed] = grid_and_ranks(grid);
-        if (options.mask)
-            require(needed >= 0 && needed <= most_places,
-                    "the process grid " + text + " has more than 2^24 places: use fewer");
-        require(options.mask || needed == ranks,
-                concat("the process grid ", text, " needs ",
-                       (needed < 0 ? "more than 2^63" : concat(needed)),
-                       " ranks and the communicator has ", ranks,
-                       ": make them equal, or leave the grid out to have one chosen"));
-    }
-    require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
-            "blocks_per_rank needs one number per dimension");
-    for (int blocks : options.blocks_per_rank)
-        require(blocks >= 1 && blocks <= 1 << 20,
-                "blocks_per_rank must be at least 1 in every dimension");
-    validate_sizes(extents, options);
-    require(options.splits.empty() || std::ssize(options.splits) == dims,
-            "splits needs one list per dimension (an empty list for an even split)");
-    require(!options.mask || options.algorithm == Algorithm::standard,
-            "the staged algorithm passes corners on through neighbors, which land has not: use the "
-            "standard algorithm with a mask");
-    const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
-    require(!options.mask || even || !grid.empty(),
-            "splits are given with a mask and without a process grid: give both");
-    require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
-            "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
-            "standard algorithm");
+void validate(
+    const std::vector<global_index>& extents, const CartesianOptions& options, int ranks) {
+  const int dims = extents.size();
+  require(
+      dims >= 1 && dims <= max_dimensions, concat("a Cartesian domain has 1 to 4 dimensions, not ",
+                                               dims, ": pass one extent per dimension"));
+  require_dimensions(options.halo.listed, dims, "the halo width");
+  require_dimensions(options.periodic.listed, dims, "periodic");
+  for (int d = 0; d < dims; ++d) {
+    const std::string where = concat(" in dimension ", d);
+    require(extents[d] >= 0,
+        concat("extent ", extents[d], where, " is negative: pass the number of cells"));
+    require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
+        "negative halo width" + where + ": use 0 for a side without halo");
+  }
+  const auto& grid = options.process_grid;
+  if (!grid.empty()) {
+    require(std::ssize(grid) == dims,
+        concat("the process grid has ", grid.size(), " dimensions and the domain ", dims,
+            ": give one number of ranks per dimension"));
+    const auto [text, needed] = grid_and_ranks(grid);
+    if (options.mask)
+      require(needed >= 0 && needed <= most_places,
+          "the process grid " + text + " has more than 2^24 places: use fewer");
+    require(options.mask || needed == ranks,
+        concat("the process grid ", text, " needs ",
+            (needed < 0 ? "more than 2^63" : concat(needed)), " ranks and the communicator has ",
+            ranks, ": make them equal, or leave the grid out to have one chosen"));
+  }
+  require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
+      "blocks_per_rank needs one number per dimension");
+  for (int blocks : options.blocks_per_rank)
+    require(
+        blocks >= 1 && blocks <= 1 << 20, "blocks_per_rank must be at least 1 in every dimension");
+  validate_sizes(extents, options);
+  require(options.splits.empty() || std::ssize(options.splits) == dims,
+      "splits needs one list per dimension (an empty list for an even split)");
+  require(!options.mask || options.algorithm == Algorithm::standard,
+      "the staged algorithm passes corners on through neighbors, which land has not: use the "
+      "standard algorithm with a mask");
+  const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
+  require(!options.mask || even || !grid.empty(),
+      "splits are given with a mask and without a process grid: give both");
+  require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
+      "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
+      "standard algorithm");
 }
 
 std::string text(const TileSide& side) {
-    return concat((side.tile < 0 ? "" : concat("tile ", side.tile, ", ")), "axis ", side.axis, ", ",
-                  (side.side == Side::upper ? "upper" : "lower"), " side");
+  return concat((side.tile < 0 ? "" : concat("tile ", side.tile, ", ")), "axis ", side.axis, ", ",
+      (side.side == Side::upper ? "upper" : "lower"), " side");
 }
 
 std::string text(const Seam& seam) {
-    std::string all = text(seam.from) + " to " + text(seam.to) + ", axes";
-    for (const int axis : seam.axes) all += concat(" ", axis);
-    return concat(all, ", backward ", seam.backward,
-                  (seam.pivot == Pivot::center ? ", center" : ", corner"));
+  std::string all = text(seam.from) + " to " + text(seam.to) + ", axes";
+  for (const int axis : seam.axes) all += concat(" ", axis);
+  return concat(
+      all, ", backward ", seam.backward, (seam.pivot == Pivot::center ? ", center" : ", corner"));
 }
 
 bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; }
 
 // Fills in the axis map of a seam. Default: swap the axes of its two sides.
 void complete_axes(Seam& seam, int dimensions, int tile_axis) {
-    const std::string where = "the seam of " + text(seam.from);
-    for (const TileSide& side : {seam.from, seam.to})
-        require(
-            is_axis(side.axis, dimensions) && side.axis != tile_axis,
-            concat(where, " has axis ", side.axis, " in a domain of ", dimensions, " dimensions",
-                   (tile_axis < 0 ? "" : concat(", of which axis ", tile_axis, " counts tiles")),
-                   ": name another axis"));
-    if (seam.axes.empty()) {
-        for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
-        std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
-    }
-    std::vector<int> sorted = seam.axes;
-    std::ranges::sort(sorted);
-    bool permuted = std::ssize(sorted) == dimensions;
-    for (int d = 0; permuted && d < dimensions; ++d) permuted = sorted[d] == d;
-    require(permuted && seam.axes[seam.from.axis] == seam.to.axis &&
-                (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
-            where +
-                " has axes that do not put each axis in one place, that of the one side in that of "
-                "the other: leave them out, or name one axis of the other side for each");
-    unsigned along = (1u << dimensions) - 1;
-    along &= ~(1u << seam.from.axis);
-    if (tile_axis >= 0) along &= ~(1u << tile_axis);
-    require((seam.backward & ~along) == 0,
-            where +
-                " mirrors an axis that does not lie along it: name axes of the domain other "
-                "than that of the side");
+  const std::string where = "the seam of " + text(seam.from);
+  for (const TileSide& side : {seam.from, seam.to})
+    require(is_axis(side.axis, dimensions) && side.axis != tile_axis,
+        concat(where, " has axis ", side.axis, " in a domain of ", dimensions, " dimensions",
+            (tile_axis < 0 ? "" : concat(", of which axis ", tile_axis, " counts tiles")),
+            ": name another axis"));
+  if (seam.axes.empty()) {
+    for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
+    std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
+  }
+  std::vector<int> sorted = seam.axes;
+  std::ranges::sort(sorted);
+  bool permuted = std::ssize(sorted) == dimensions;
+  for (int d = 0; permuted && d < dimensions; ++d) permuted = sorted[d] == d;
+  require(permuted && seam.axes[seam.from.axis] == seam.to.axis &&
+              (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
+      where +
+          " has axes that do not put each axis in one place, that of the one side in that of "
+          "the other: leave them out, or name one axis of the other side for each");
+  unsigned along = (1u << dimensions) - 1;
+  along &= ~(1u << seam.from.axis);
+  if (tile_axis >= 0) along &= ~(1u << tile_axis);
+  require((seam.backward & ~along) == 0,
+      where +
+          " mirrors an axis that does not lie along it: name axes of the domain other "
+          "than that of the side");
 }
 
 // For a side joined to itself: crossing it twice must be the identity.
 bool is_own_inverse(const Seam& seam) {
-    for (std::size_t d = 0; d < seam.axes.size(); ++d) {
-        const int there = seam.axes[d];
-        if (seam.axes[there] != static_cast<int>(d) ||
-            (seam.backward >> d & 1) != (seam.backward >> there & 1))
-            return false;
-    }
-    return true;
+  for (std::size_t d = 0; d < seam.axes.size(); ++d) {
+    const int there = seam.axes[d];
+    if (seam.axes[there] != static_cast<int>(d) ||
+        (seam.backward >> d & 1) != (seam.backward >> there & 1))
+      return false;
+  }
+  return true;
 }
 
 void validate_seam(const Seam& seam, const std::vector<Seam>& all,
-                   const std::vector<global_index>& extents, const CartesianOptions& options) {
-    const std::string where = "the seam of " + text(seam.from);
-    const bool is_fold = seam.from == seam.to;
-    global_index halo = 0, folded = 0;
-    for (const TileSide& side : {seam.from, seam.to}) {
-        require(!options.periodic.along[side.axis],
-                concat(where, ": axis ", side.axis,
-                       " is periodic: a side is joined by a seam or to the opposite one"));
-        const auto uses = [&](const Seam& each) {
-            return (each.from == side) + (each.to == side && !(each.from == each.to));
-        };
-        int used = 0;
-        for (const Seam& each : all) used += uses(each);
-        require(used == 1, where + ": " + text(side) + " has two seams: join each side once");
-        halo = std::max<global_index>(
-            {halo, options.halo.lower[side.axis], options.halo.upper[side.axis]});
-    }
-    for (std::size_t d = 0; d < extents.size(); ++d)
-        require(extents[d] == extents[seam.axes[d]] || static_cast<int>(d) == seam.from.axis,
-                concat(where, " joins axes of ", extents[d], " and ", extents[seam.axes[d]],
-                       " cells: make them equal"));
-    for (const Seam& each : all)
-        folded += each.from == each.to && each.from.axis == seam.from.axis &&
-                  each.from.tile == seam.from.tile;
-    require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
-                (is_fold ? folded * halo + 1 : halo),
-            where +
-                " needs at least the halo's cells along its axis, where a side is folded one "
-                "more, and where both are folded twice as many: use a narrower halo");
-    require(!is_fold || is_own_inverse(seam),
-            where +
-                " joins it to itself by axes that do not change places in pairs: a fold mirrors "
-                "axes, or swaps two of them");
-    require(is_fold || seam.pivot == Pivot::corner,
-            where +
-                " has a center pivot and joins two sides: that is for a side that is joined to "
-                "itself");
+    const std::vector<global_index>& extents, const CartesianOptions& options) {
+  const std::string where = "the seam of " + text(seam.from);
+  const bool is_fold = seam.from == seam.to;
+  global_index halo = 0, folded = 0;
+  for (const TileSide& side : {seam.from, seam.to}) {
+    require(!options.periodic.along[side.axis],
+        concat(where, ": axis ", side.axis,
+            " is periodic: a side is joined by a seam or to the opposite one"));
+    const auto uses = [&](const Seam& each) {
+      return (each.from == side) + (each.to == side && !(each.from == each.to));
+    };
+    int used = 0;
+    for (const Seam& each : all) used += uses(each);
+    require(used == 1, where + ": " + text(side) + " has two seams: join each side once");
+    halo = std::max<global_index>(
+        {halo, options.halo.lower[side.axis], options.halo.upper[side.axis]});
+  }
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    require(extents[d] == extents[seam.axes[d]] || static_cast<int>(d) == seam.from.axis,
+        concat(where, " joins axes of ", extents[d], " and ", extents[seam.axes[d]],
+            " cells: make them equal"));
+  for (const Seam& each : all)
+    folded += each.from == each.to && each.from.axis == seam.from.axis &&
+              each.from.tile == seam.from.tile;
+  require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
+              (is_fold ? folded * halo + 1 : halo),
+      where +
+          " needs at least the halo's cells along its axis, where a side is folded one "
+          "more, and where both are folded twice as many: use a narrower halo");
+  require(!is_fold || is_own_inverse(seam),
+      where +
+          " joins it to itself by axes that do not change places in pairs: a fold mirrors "
+          "axes, or swaps two of them");
+  require(is_fold || seam.pivot == Pivot::corner,
+      where +
+          " has a center pivot and joins two sides: that is for a side that is joined to "
+          "itself");
 }
 
 // Seams with defaults filled in, one per tile.
-std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
-                                 const CartesianOptions& options) {
-    const int dims = extents.size(), tile_axis = options.tile_axis;
-    std::vector<Seam> all;
-    for (Seam seam : options.seams) {
-        complete_axes(seam, dims, tile_axis);
-        const int tiles = tile_axis < 0 ? 0 : extents[tile_axis];
-        const bool every = seam.from.tile == TileSide::every_tile;
-        require(
-            every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
+std::vector<Seam> validate_seams(
+    const std::vector<global_index>& extents, const CartesianOptions& options) {
+  const int dims = extents.size(), tile_axis = options.tile_axis;
+  std::vector<Seam> all;
+  for (Seam seam : options.seams) {
+    complete_axes(seam, dims, tile_axis);
+    const int tiles = tile_axis < 0 ? 0 : extents[tile_axis];
+    const bool every = seam.from.tile == TileSide::every_tile;
+    require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
                 seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
-            concat("the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ",
-                   tiles,
-                   " tiles: name a tile for both sides or for none, 0 to one less than there are"));
-        if (!every || tiles == 0) all.push_back(seam);
-        for (int tile = 0; every && tile < tiles; ++tile) {
-            seam.from.tile = seam.to.tile = tile;
-            all.push_back(seam);
-        }
+        concat("the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ", tiles,
+            " tiles: name a tile for both sides or for none, 0 to one less than there are"));
+    if (!every || tiles == 0) all.push_back(seam);
+    for (int tile = 0; every && tile < tiles; ++tile) {
+      seam.from.tile = seam.to.tile = tile;
+      all.push_back(seam);
     }
-    for (const Seam& seam : all) validate_seam(seam, all, extents, options);
-    require(all.empty() ||
-                (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
-            "seams go with an open boundary and the standard algorithm only");
-    return all;
+  }
+  for (const Seam& seam : all) validate_seam(seam, all, extents, options);
+  require(all.empty() ||
+              (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
+      "seams go with an open boundary and the standard algorithm only");
+  return all;
 }
 
 // Only seams join tiles.
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
-    const int dims = extents.size(), axis = options.tile_axis;
-    if (axis == CartesianOptions::no_tiles) return;
-    require(is_axis(axis, dims) && dims > 1,
-            concat("axis ", axis, " is to count tiles in a domain of ", dims,
-                   " dimensions: name one of them"));
-    if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
-    if (options.periodic.listed == 0) options.periodic.along[axis] = false;
-    require(
-        options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
-            !options.periodic.along[axis],
-        concat("axis ", axis,
-               " counts tiles, which are joined by seams alone: give it no halo and leave it not "
-               "periodic"));
-    require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
-            "tiles go with an open boundary and the standard algorithm only");
+  const int dims = extents.size(), axis = options.tile_axis;
+  if (axis == CartesianOptions::no_tiles) return;
+  require(
+      is_axis(axis, dims) && dims > 1, concat("axis ", axis, " is to count tiles in a domain of ",
+                                           dims, " dimensions: name one of them"));
+  if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
+  if (options.periodic.listed == 0) options.periodic.along[axis] = false;
+  require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
+              !options.periodic.along[axis],
+      concat("axis ", axis,
+          " counts tiles, which are joined by seams alone: give it no halo and leave it not "
+          "periodic"));
+  require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
+      "tiles go with an open boundary and the standard algorithm only");
 }
 
 // Uses gcd(ranks, tiles) ranks along the tile axis, so that all ranks own equally many tiles.
-std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
-                             const CartesianOptions& options) {
-    const int axis = options.tile_axis;
-    if (axis == CartesianOptions::no_tiles)
-        return choose_process_grid(ranks, extents, options.halo);
-    const int along = std::gcd<global_index>(ranks, std::max<global_index>(extents[axis], 1));
-    extents[axis] = 1;
-    std::vector<int> grid = choose_process_grid(ranks / along, extents, options.halo);
-    grid[axis] *= along;
-    return grid;
+std::vector<int> choose_grid(
+    int ranks, std::vector<global_index> extents, const CartesianOptions& options) {
+  const int axis = options.tile_axis;
+  if (axis == CartesianOptions::no_tiles) return choose_process_grid(ranks, extents, options.halo);
+  const int along = std::gcd<global_index>(ranks, std::max<global_index>(extents[axis], 1));
+  extents[axis] = 1;
+  std::vector<int> grid = choose_process_grid(ranks / along, extents, options.halo);
+  grid[axis] *= along;
+  return grid;
 }
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
-    const std::string where = concat(" in dimension ", d);
-    require(std::ssize(split) == ranks,
-            concat("the split has ", split.size(), " parts", where, " and the process grid ", ranks,
-                   " ranks: give one part per rank"));
-    global_index sum = 0;
-    for (global_index part : split) {
-        require(part >= 0 && part <= extent,
-                concat("a part of ", part, " cells", where, " does not fit the extent ", extent,
-                       ": parts are between 0 and the extent"));
-        sum += part;
-    }
-    require(sum == extent, concat("the split adds up to ", sum, " cells", where, ", the extent is ",
-                                  extent, ": make them equal"));
+  const std::string where = concat(" in dimension ", d);
+  require(std::ssize(split) == ranks,
+      concat("the split has ", split.size(), " parts", where, " and the process grid ", ranks,
+          " ranks: give one part per rank"));
+  global_index sum = 0;
+  for (global_index part : split) {
+    require(part >= 0 && part <= extent,
+        concat("a part of ", part, " cells", where, " does not fit the extent ", extent,
+            ": parts are between 0 and the extent"));
+    sum += part;
+  }
+  require(sum == extent, concat("the split adds up to ", sum, " cells", where, ", the extent is ",
+                             extent, ": make them equal"));
 }
 
-std::vector<global_index> starts_of_ranks(int d, global_index extent, int ranks,
-                                          const CartesianOptions& options) {
-    std::vector<global_index> starts{0};
-    if (options.splits.empty() || options.splits[d].empty()) {
-        append_even_parts(starts, extent, ranks);
-    } else {
-        validate_split(options.splits[d], extent, ranks, d);
-        for (global_index part : options.splits[d]) starts.push_back(starts.back() + part);
-    }
-    return starts;
+std::vector<global_index> starts_of_ranks(
+    int d, global_index extent, int ranks, const CartesianOptions& options) {
+  std::vector<global_index> starts{0};
+  if (options.splits.empty() || options.splits[d].empty()) {
+    append_even_parts(starts, extent, ranks);
+  } else {
+    validate_split(options.splits[d], extent, ranks, d);
+    for (global_index part : options.splits[d]) starts.push_back(starts.back() + part);
+  }
+  return starts;
 }
 
 Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& options) {
-    Axis axis;
-    axis.extent = extent;
-    axis.ranks = ranks;
-    axis.blocks_per_rank = options.blocks_per_rank.empty() ? 1 : options.blocks_per_rank[d];
-    axis.periodic = options.periodic.along[d];
-    axis.lower = options.halo.lower[d];
-    axis.upper = options.halo.upper[d];
-    const auto per_rank = starts_of_ranks(d, extent, ranks, options);
-    axis.starts = {0};
-    for (int r = 0; r < ranks; ++r)
-        append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
-    return axis;
+  Axis axis;
+  axis.extent = extent;
+  axis.ranks = ranks;
+  axis.blocks_per_rank = options.blocks_per_rank.empty() ? 1 : options.blocks_per_rank[d];
+  axis.periodic = options.periodic.along[d];
+  axis.lower = options.halo.lower[d];
+  axis.upper = options.halo.upper[d];
+  const auto per_rank = starts_of_ranks(d, extent, ranks, options);
+  axis.starts = {0};
+  for (int r = 0; r < ranks; ++r)
+    append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
+  return axis;
 }
 
 // Must come first: ranks with a mask agree once more before they compare the rest.
 void tell_mask(Properties& told, bool is_there) {
-    told.add("whether there is a mask", is_there ? "yes" : "no");
+  told.add("whether there is a mask", is_there ? "yes" : "no");
 }
 
 void tell_cells(Properties& told, const Axis& axis, int d) {
-    told.add("the extent in dimension %", axis.extent, {d});
-    told.add("the lower halo width in dimension %", axis.lower, {d});
-    told.add("the upper halo width in dimension %", axis.upper, {d});
-    told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
+  told.add("the extent in dimension %", axis.extent, {d});
+  told.add("the lower halo width in dimension %", axis.lower, {d});
+  told.add("the upper halo width in dimension %", axis.upper, {d});
+  told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
 }
 
 // Grid and periodicity of a Cartesian communicator, whose ranks are in row-major order (MPI-4.1
 // §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
-    int kind = MPI_UNDEFINED, given = 0;
-    check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
-    require(kind == MPI_CART,
-            "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
-            "one that MPI_Cart_create made, or another rank_order");
-    check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
-    require(given == dimensions,
-            concat("the Cartesian communicator has ", given, " dimensions and the domain ",
-                   dimensions, ": make them equal"));
-    std::vector<int> grid(given), periodic = grid, mine = grid;
-    check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
-              "MPI_Cart_get");
-    require(options.process_grid.empty() || options.process_grid == grid,
-            "the process grid is not that of the Cartesian communicator: leave it out, or make "
-            "them equal");
-    for (int d = 0; d < dimensions; ++d) {
-        require(!options.periodic.along[d] || periodic[d] != 0,
-                concat("dimension ", d,
-                       " is to be periodic and that of the Cartesian communicator is not: leave "
-                       "`periodic` out, or make them equal"));
-        options.periodic.along[d] = periodic[d] != 0;
-    }
-    options.process_grid = grid;
+  int kind = MPI_UNDEFINED, given = 0;
+  check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
+  require(kind == MPI_CART,
+      "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
+      "one that MPI_Cart_create made, or another rank_order");
+  check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
+  require(given == dimensions, concat("the Cartesian communicator has ", given,
+                                   " dimensions and the domain ", dimensions, ": make them equal"));
+  std::vector<int> grid(given), periodic = grid, mine = grid;
+  check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
+      "MPI_Cart_get");
+  require(options.process_grid.empty() || options.process_grid == grid,
+      "the process grid is not that of the Cartesian communicator: leave it out, or make "
+      "them equal");
+  for (int d = 0; d < dimensions; ++d) {
+    require(!options.periodic.along[d] || periodic[d] != 0,
+        concat("dimension ", d,
+            " is to be periodic and that of the Cartesian communicator is not: leave "
+            "`periodic` out, or make them equal"));
+    options.periodic.along[d] = periodic[d] != 0;
+  }
+  options.process_grid = grid;
 }
 
 void validate_table(const std::vector<int>& table, int ranks) {
-    require(std::ssize(table) == ranks,
-            concat("the table of ranks has ", table.size(), " entries and the process grid ", ranks,
-                   " places: give the rank at each place, the last dimension fastest"));
-    std::vector<bool> seen(table.size());
-    for (const int rank : table) {
-        require(rank >= 0 && rank < ranks, concat("the table of ranks has rank ", rank,
-                                                  ", which is none of 0 to ", ranks - 1));
-        require(!seen[rank],
-                concat("the table of ranks has rank ", rank, " twice: give each rank one place"));
-        seen[rank] = true;
-    }
+  require(std::ssize(table) == ranks,
+      concat("the table of ranks has ", table.size(), " entries and the process grid ", ranks,
+          " places: give the rank at each place, the last dimension fastest"));
+  std::vector<bool> seen(table.size());
+  for (const int rank : table) {
+    require(rank >= 0 && rank < ranks,
+        concat("the table of ranks has rank ", rank, ", which is none of 0 to ", ranks - 1));
+    require(!seen[rank],
+        concat("the table of ranks has rank ", rank, " twice: give each rank one place"));
+    seen[rank] = true;
+  }
 }
 
 // Collective. Only rank 0 reads the mask. Without a process grid it chooses one, and broadcasts it.
 WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_index>& extents,
-                          CartesianOptions& options, const std::function<void()>& check) {
-    WetPlaces wet;
-    std::vector<std::uint64_t> words;
-    const auto look = [&] {
-        check();
-        if (comm.rank() != 0) return;
-        if (options.process_grid.empty())
-            options.process_grid =
-                choose_process_grid(comm.size(), extents, options.halo, options.mask);
-        Cuts cuts;
-        for (int d = 0; d < std::ssize(extents); ++d) {
-            cuts.push_back(starts_of_ranks(d, extents[d], options.process_grid[d], options));
-            words.push_back(static_cast<std::uint64_t>(options.process_grid[d]));
-        }
-        wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
-        require(wet.count() > 0, no_wet_cell);
-        require(wet.count() == comm.size(),
-                concat("the process grid ", grid_and_ranks(options.process_grid).first, " has ",
-                       wet.count(), " places with a wet cell and the communicator ", comm.size(),
-                       " ranks: start ", wet.count(),
-                       " ranks, or leave the grid out to have one chosen"));
-        words.insert(words.end(), wet.words().begin(), wet.words().end());
-    };
-    require_equal(
-        comm, "the arguments of CartesianDomain",
-        [&](Properties& told) {
-            tell_mask(told, true);
-            told.add("the number of dimensions", extents.size());
-        },
-        "pass the same ones everywhere", look);
-    Message message;
-    message.append(words.data(), words.size());
-    words = broadcast(comm, std::move(message)).values<std::uint64_t>();
-    const auto bits = words.begin() + static_cast<std::ptrdiff_t>(extents.size());
-    options.process_grid.assign(words.begin(), bits);
-    return WetPlaces({bits, words.end()});
+    CartesianOptions& options, const std::function<void()>& check) {
+  WetPlaces wet;
+  std::vector<std::uint64_t> words;
+  const auto look = [&] {
+    check();
+    if (comm.rank() != 0) return;
+    if (options.process_grid.empty())
+      options.process_grid = choose_process_grid(comm.size(), extents, options.halo, options.mask);
+    Cuts cuts;
+    for (int d = 0; d < std::ssize(extents); ++d) {
+      cuts.push_back(starts_of_ranks(d, extents[d], options.process_grid[d], options));
+      words.push_back(static_cast<std::uint64_t>(options.process_grid[d]));
+    }
+    wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
+    require(wet.count() > 0, no_wet_cell);
+    require(wet.count() == comm.size(),
+        concat("the process grid ", grid_and_ranks(options.process_grid).first, " has ",
+            wet.count(), " places with a wet cell and the communicator ", comm.size(),
+            " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen"));
+    words.insert(words.end(), wet.words().begin(), wet.words().end());
+  };
+  require_equal(
+      comm, "the arguments of CartesianDomain",
+      [&](Properties& told) {
+        tell_mask(told, true);
+        told.add("the number of dimensions", extents.size());
+      },
+      "pass the same ones everywhere", look);
+  Message message;
+  message.append(words.data(), words.size());
+  words = broadcast(comm, std::move(message)).values<std::uint64_t>();
+  const auto bits = words.begin() + static_cast<std::ptrdiff_t>(extents.size());
+  options.process_grid.assign(words.begin(), bits);
+  return WetPlaces({bits, words.end()});
 }
 
 std::vector<int> inverse_of(const std::vector<int>& table) {
-    std::vector<int> inverse(table.size());
-    for (std::size_t place = 0; place < table.size(); ++place) inverse[table[place]] = place;
-    return inverse;
+  std::vector<int> inverse(table.size());
+  for (std::size_t place = 0; place < table.size(); ++place) inverse[table[place]] = place;
+  return inverse;
 }
 
 const char* name_of(RankFill fill) {
-    if (fill == RankFill::first_fastest) return "the first dimension fastest";
-    return "the last dimension fastest";
+  if (fill == RankFill::first_fastest) return "the first dimension fastest";
+  return "the last dimension fastest";
 }
 
 void tell_cuts(Properties& told, const Axis& axis, int d) {
-    told.add("the process grid in dimension %", axis.ranks, {d});
-    told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
-    for (std::size_t b = 0; b < axis.starts.size(); ++b)
-        told.add("the first cell of block % in dimension %", axis.starts[b],
-                 {static_cast<int>(b), d});
+  told.add("the process grid in dimension %", axis.ranks, {d});
+  told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
+  for (std::size_t b = 0; b < axis.starts.size(); ++b)
+    told.add("the first cell of block % in dimension %", axis.starts[b], {static_cast<int>(b), d});
 }
 
 // Allocates nothing: allocations happen inside the collective checks.
 Axis no_axis() {
-    static_assert(max_dimensions == 4);
-    return {1, 1, 1, false, 0, 0, 0, {}};
+  static_assert(max_dimensions == 4);
+  return {1, 1, 1, false, 0, 0, 0, {}};
 }
 
 }  // namespace
 
 Seam fold(int axis, Side side, Pivot pivot, int mirrored) {
-    const TileSide folded{axis, side};
-    const bool in_range = is_axis(mirrored, max_dimensions);
-    return {
-        folded, folded, {}, static_cast<std::uint8_t>(in_range ? 1u << mirrored : 0xffu), pivot};
+  const TileSide folded{axis, side};
+  const bool in_range = is_axis(mirrored, max_dimensions);
+  return {folded, folded, {}, static_cast<std::uint8_t>(in_range ? 1u << mirrored : 0xffu), pivot};
 }
 
 Seam fold(int axis, Side side, Pivot pivot) {
-    return fold(axis, side, pivot, axis == 0 ? 1 : axis - 1);
+  return fold(axis, side, pivot, axis == 0 ? 1 : axis - 1);
 }
 
 std::vector<Seam> cube_seams(int first_axis) {
-    require(first_axis >= 0 && first_axis + 1 < max_dimensions,
-            "a cube's faces have two axes one after the other, of at most 4");
-    const int x = first_axis, y = first_axis + 1;
-    const auto backward = static_cast<std::uint8_t>(1u << x);
-    constexpr Side lower = Side::lower, upper = Side::upper;
-    std::vector<Seam> seams;
-    for (int face = 0; face < 4; ++face)
-        seams.push_back({{x, upper, face}, {x, lower, (face + 1) % 4}});
-    seams.push_back({{y, upper, 0}, {y, lower, 4}});
-    seams.push_back({{y, upper, 1}, {x, upper, 4}});
-    seams.push_back({{y, upper, 2}, {y, upper, 4}, {}, backward});
-    seams.push_back({{y, upper, 3}, {x, lower, 4}, {}, backward});
-    seams.push_back({{y, lower, 0}, {y, upper, 5}});
-    seams.push_back({{y, lower, 1}, {x, upper, 5}, {}, backward});
-    seams.push_back({{y, lower, 2}, {y, lower, 5}, {}, backward});
-    seams.push_back({{y, lower, 3}, {x, lower, 5}});
-    return seams;
+  require(first_axis >= 0 && first_axis + 1 < max_dimensions,
+      "a cube's faces have two axes one after the other, of at most 4");
+  const int x = first_axis, y = first_axis + 1;
+  const auto backward = static_cast<std::uint8_t>(1u << x);
+  constexpr Side lower = Side::lower, upper = Side::upper;
+  std::vector<Seam> seams;
+  for (int face = 0; face < 4; ++face)
+    seams.push_back({{x, upper, face}, {x, lower, (face + 1) % 4}});
+  seams.push_back({{y, upper, 0}, {y, lower, 4}});
+  seams.push_back({{y, upper, 1}, {x, upper, 4}});
+  seams.push_back({{y, upper, 2}, {y, upper, 4}, {}, backward});
+  seams.push_back({{y, upper, 3}, {x, lower, 4}, {}, backward});
+  seams.push_back({{y, lower, 0}, {y, upper, 5}});
+  seams.push_back({{y, lower, 1}, {x, upper, 5}, {}, backward});
+  seams.push_back({{y, lower, 2}, {y, lower, 5}, {}, backward});
+  seams.push_back({{y, lower, 3}, {x, lower, 5}});
+  return seams;
 }
 
-CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options,
-                                 Communicator comm)
+CartesianDomain::CartesianDomain(
+    std::vector<global_index> extents, CartesianOptions options, Communicator comm)
     : dimensions_(extents.size()), axes_{no_axis(), no_axis(), no_axis(), no_axis()},
       boundary_(options.boundary), neighbors_(options.neighbors), algorithm_(options.algorithm),
       comm_(comm), fill_(options.rank_order.fill) {
-    collectively(comm_, "CartesianDomain", [&] {
-        const auto check_grid = [&] {
-            validate(extents, options, comm_.size());
-            if (fill_ == RankFill::of_communicator) {
-                take_topology(options, comm_, dimensions_);
-                validate(extents, options, comm_.size());
-            }
-            validate_tiles(extents, options);
-        };
-        if (options.mask) wet_ = find_wet_places(comm_, extents, options, check_grid);
-        const auto check = [&] {
-            for (Axis& axis : axes_) axis.starts = {0, 1};
-            check_grid();
-            if (!options.rank_order.ranks.empty())
-                validate_table(options.rank_order.ranks, comm_.size());
-            const auto grid = options.process_grid.empty()
-                                  ? choose_grid(comm_.size(), extents, options)
-                                  : options.process_grid;
-            seams_ = validate_seams(extents, options);
-            tile_axis_ = options.tile_axis;
-            for (int d = 0; d < dimensions_; ++d) {
-                axes_[d] = make_axis(d, extents[d], grid[d], options);
-                halo_.lower[d] = axes_[d].lower;
-                halo_.upper[d] = axes_[d].upper;
-            }
-            rank_at_ = std::move(options.rank_order.ranks);
-        };
-        require_equal(
-            comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
-            "pass the same ones everywhere", check);
-        place_of_ = inverse_of(rank_at_);
-        find_blocks();
-    });
+  collectively(comm_, "CartesianDomain", [&] {
+    const auto check_grid = [&] {
+      validate(extents, options, comm_.size());
+      if (fill_ == RankFill::of_communicator) {
+        take_topology(options, comm_, dimensions_);
+        validate(extents, options, comm_.size());
+      }
+      validate_tiles(extents, options);
+    };
+    if (options.mask) wet_ = find_wet_places(comm_, extents, options, check_grid);
+    const auto check = [&] {
+      for (Axis& axis : axes_) axis.starts = {0, 1};
+      check_grid();
+      if (!options.rank_order.ranks.empty()) validate_table(options.rank_order.ranks, comm_.size());
+      const auto grid = options.process_grid.empty() ? choose_grid(comm_.size(), extents, options)
+                                                     : options.process_grid;
+      seams_ = validate_seams(extents, options);
+      tile_axis_ = options.tile_axis;
+      for (int d = 0; d < dimensions_; ++d) {
+        axes_[d] = make_axis(d, extents[d], grid[d], options);
+        halo_.lower[d] = axes_[d].lower;
+        halo_.upper[d] = axes_[d].upper;
+      }
+      rank_at_ = std::move(options.rank_order.ranks);
+    };
+    require_equal(
+        comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
+        "pass the same ones everywhere", check);
+    place_of_ = inverse_of(rank_at_);
+    find_blocks();
+  });
 }
 
 void CartesianDomain::tell(Properties& told) const {
-    tell_mask(told, !wet_.empty());
-    told.add("the number of dimensions", dimensions_);
-    for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
-    for (int d = 0; d < dimensions_; ++d)
-        tell_cuts(told, axes_[d], d);  // may follow from the cells
-    told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
-    told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
-    told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
-    told.add("the axis that counts tiles", tile_axis_);
-    told.add("the number of seams", seams_.size());
-    for (std::size_t i = 0; i < seams_.size(); ++i)
-        told.add("seam %", text(seams_[i]), {static_cast<int>(i)});
-    told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
-    for (std::size_t place = 0; place < rank_at_.size(); ++place)
-        told.add("the rank at place % of the process grid", rank_at_[place],
-                 {static_cast<int>(place)});
+  tell_mask(told, !wet_.empty());
+  told.add("the number of dimensions", dimensions_);
+  for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
+  for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // may follow from the cells
+  told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
+  told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
+  told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
+  told.add("the axis that counts tiles", tile_axis_);
+  told.add("the number of seams", seams_.size());
+  for (std::size_t i = 0; i < seams_.size(); ++i)
+    told.add("seam %", text(seams_[i]), {static_cast<int>(i)});
+  told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
+  for (std::size_t place = 0; place < rank_at_.size(); ++place)
+    told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
 }
 
 void CartesianDomain::find_blocks() {
-    const auto mine = coordinates();
-    std::array<int, max_dimensions> per_rank{}, i{};
-    int count = 1;
-    for (int d = 0; d < max_dimensions; ++d) count *= per_rank[d] = axes_[d].blocks_per_rank;
-    blocks_.clear();
-    for (int b = 0; b < count; ++b) {
-        Block block;
-        for (int d = max_dimensions - 1, rest = b; d >= 0; rest /= per_rank[d], --d) {
-            i[d] = rest % per_rank[d];
-            block.position[d] = d < dimensions_ ? mine[d] * per_rank[d] + i[d] : 0;
-            block.owned.lo[d] = axes_[d].starts[block.position[d]];
-            block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
-            const bool has_all = !axes_[d].periodic && block.position[d] == axes_[d].blocks() - 1;
-            block.held.lo[d] = block.owned.lo[d];
-            block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : stagger_.more(d));
-        }
-        blocks_.push_back(block);
+  const auto mine = coordinates();
+  std::array<int, max_dimensions> per_rank{}, i{};
+  int count = 1;
+  for (int d = 0; d < max_dimensions; ++d) count *= per_rank[d] = axes_[d].blocks_per_rank;
+  blocks_.clear();
+  for (int b = 0; b < count; ++b) {
+    Block block;
+    for (int d = max_dimensions - 1, rest = b; d >= 0; rest /= per_rank[d], --d) {
+      i[d] = rest % per_rank[d];
+      block.position[d] = d < dimensions_ ? mine[d] * per_rank[d] + i[d] : 0;
+      block.owned.lo[d] = axes_[d].starts[block.position[d]];
+      block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
+      const bool has_all = !axes_[d].periodic && block.position[d] == axes_[d].blocks() - 1;
+      block.held.lo[d] = block.owned.lo[d];
+      block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : stagger_.more(d));
     }
+    blocks_.push_back(block);
+  }
 }
 
 CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
-    require_stagger(stagger, dimensions_);
-    require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0,
-            concat("a stagger along axis ", tile_axis_,
-                   ", which counts tiles: name a stagger for each axis, 0 for that one"));
-    CartesianDomain points = *this;
-    for (int d = 0; d < dimensions_; ++d) {
-        Axis& axis = points.axes_[d];
-        if (stagger.along[d] == 0) continue;
-        require(axis.stagger == 0, concat("the domain is staggered in dimension ", d,
-                                          " already: start from that of the cells"));
-        points.stagger_.along[d] = stagger.along[d];
-        axis.stagger = stagger.along[d];
-        if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);
-    }
-    points.find_blocks();
-    return points;
+  require_stagger(stagger, dimensions_);
+  require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0,
+      concat("a stagger along axis ", tile_axis_,
+          ", which counts tiles: name a stagger for each axis, 0 for that one"));
+  CartesianDomain points = *this;
+  for (int d = 0; d < dimensions_; ++d) {
+    Axis& axis = points.axes_[d];
+    if (stagger.along[d] == 0) continue;
+    require(axis.stagger == 0, concat("the domain is staggered in dimension ", d,
+                                   " already: start from that of the cells"));
+    points.stagger_.along[d] = stagger.along[d];
+    axis.stagger = stagger.along[d];
+    if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);
+  }
+  points.find_blocks();
+  return points;
 }
 
 std::vector<global_index> CartesianDomain::extents() const {
-    std::vector<global_index> result;
-    for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].extent);
-    return result;
+  std::vector<global_index> result;
+  for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].extent);
+  return result;
 }
 
 std::vector<int> CartesianDomain::process_grid() const {
-    std::vector<int> result;
-    for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].ranks);
-    return result;
+  std::vector<int> result;
+  for (int d = 0; d < dimensions_; ++d) result.push_back(axes_[d].ranks);
+  return result;
 }
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
-    std::vector<int> result(dimensions_);
-    int place = place_of_.empty() ? rank : place_of_.at(rank);
-    if (!wet_.empty()) place = wet_.place_of(place);
-    for (int i = 0; i < dimensions_; ++i) {
-        const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
-        result[d] = place % axes_[d].ranks;
-        place /= axes_[d].ranks;
-    }
-    return result;
+  std::vector<int> result(dimensions_);
+  int place = place_of_.empty() ? rank : place_of_.at(rank);
+  if (!wet_.empty()) place = wet_.place_of(place);
+  for (int i = 0; i < dimensions_; ++i) {
+    const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
+    result[d] = place % axes_[d].ranks;
+    place /= axes_[d].ranks;
+  }
+  return result;
 }
 
 CartesianDomain::Place CartesianDomain::place_of(
     const std::array<int, max_dimensions>& position) const {
-    Place place{0, 0};
-    for (int i = 0; i < dimensions_; ++i) {
-        const int d = fill_ == RankFill::first_fastest ? dimensions_ - 1 - i : i;
-        place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
-        place.block =
-            place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
-    }
-    if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
-    if (!rank_at_.empty() && place.rank >= 0) place.rank = rank_at_[place.rank];
-    return place;
+  Place place{0, 0};
+  for (int i = 0; i < dimensions_; ++i) {
+    const int d = fill_ == RankFill::first_fastest ? dimensions_ - 1 - i : i;
+    place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
+    place.block = place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
+  }
+  if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
+  if (!rank_at_.empty() && place.rank >= 0) place.rank = rank_at_[place.rank];
+  return place;
 }
 
 }  // namespace parhelion

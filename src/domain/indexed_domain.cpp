@@ -13,264 +13,259 @@ constexpr global_index largest_id = global_index{1} << 62;
 constexpr global_index most_local = std::numeric_limits<local_index>::max();
 
 std::vector<local_index> ascending_order(std::span<const global_index> ids) {
-    std::vector<local_index> order(ids.size());
-    std::iota(order.begin(), order.end(), 0);
-    if (!std::ranges::is_sorted(ids))
-        std::stable_sort(order.begin(), order.end(),
-                         [&](local_index a, local_index b) { return ids[a] < ids[b]; });
-    return order;
+  std::vector<local_index> order(ids.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!std::ranges::is_sorted(ids))
+    std::stable_sort(
+        order.begin(), order.end(), [&](local_index a, local_index b) { return ids[a] < ids[b]; });
+  return order;
 }
 
 void check_counts(global_index owned, std::size_t ghosts) {
-    if (owned < 0) throw Error(concat("a rank cannot own ", owned, " cells: pass 0 or more"));
-    if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
-        throw Error(concat(owned, " owned cells and ", ghosts,
-                           " ghosts exceed 2147483647 cells on one rank: use more ranks"));
+  if (owned < 0) throw Error(concat("a rank cannot own ", owned, " cells: pass 0 or more"));
+  if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
+    throw Error(concat(owned, " owned cells and ", ghosts,
+        " ghosts exceed 2147483647 cells on one rank: use more ranks"));
 }
 
 std::string ghost_text(global_index id, std::size_t position) {
-    return concat("ghost ", position, " has global id ", id);
+  return concat("ghost ", position, " has global id ", id);
 }
 
 struct Entry {
-    global_index id;
-    int owner;
-    friend auto operator<=>(const Entry&, const Entry&) = default;
+  global_index id;
+  int owner;
+  friend auto operator<=>(const Entry&, const Entry&) = default;
 };
 
 // One message per directory rank: number of registrations, registrations, questions.
 struct Desk {
-    std::vector<global_index> registered, questions;
+  std::vector<global_index> registered, questions;
 };
 
 std::map<int, Desk> address(std::span<const global_index> registered,
-                            std::span<const global_index> ids, global_index range) {
-    std::map<int, Desk> desks;
-    for (const global_index id : registered) desks[id / range].registered.push_back(id);
-    for (auto next = ids.begin(); next != ids.end();) {
-        const int rank = *next / range;
-        const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
-        desks[rank].questions.assign(next, end);
-        next = end;
-    }
-    return desks;
+    std::span<const global_index> ids, global_index range) {
+  std::map<int, Desk> desks;
+  for (const global_index id : registered) desks[id / range].registered.push_back(id);
+  for (auto next = ids.begin(); next != ids.end();) {
+    const int rank = *next / range;
+    const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
+    desks[rank].questions.assign(next, end);
+    next = end;
+  }
+  return desks;
 }
 
 std::vector<Message> wrap(const std::map<int, Desk>& desks) {
-    std::vector<Message> messages;
-    for (const auto& [rank, desk] : desks) {
-        Message message{rank, {}};
-        const auto count = static_cast<global_index>(desk.registered.size());
-        message.append(&count, 1);
-        message.append(desk.registered.data(), desk.registered.size());
-        message.append(desk.questions.data(), desk.questions.size());
-        messages.push_back(std::move(message));
-    }
-    return messages;
+  std::vector<Message> messages;
+  for (const auto& [rank, desk] : desks) {
+    Message message{rank, {}};
+    const auto count = static_cast<global_index>(desk.registered.size());
+    message.append(&count, 1);
+    message.append(desk.registered.data(), desk.registered.size());
+    message.append(desk.questions.data(), desk.questions.size());
+    messages.push_back(std::move(message));
+  }
+  return messages;
 }
 
 // Owner of the block that covers the start of this rank's range: the last registered on lower
 // ranks.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
-    const int last = entries.empty() ? -1 : entries.back().owner;
-    const auto later = [](std::int64_t before, std::int64_t mine) {
-        return std::max(before, mine);
-    };
-    return before_this_rank(comm, last, -1, later);
+  const int last = entries.empty() ? -1 : entries.back().owner;
+  const auto later = [](std::int64_t before, std::int64_t mine) { return std::max(before, mine); };
+  return before_this_rank(comm, last, -1, later);
 }
 
 int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary, int from_left) {
-    const auto after =
-        std::upper_bound(entries.begin(), entries.end(), id,
-                         [](global_index value, const Entry& entry) { return value < entry.id; });
-    if (after == entries.begin()) return arbitrary ? -1 : from_left;
-    const Entry& entry = *(after - 1);
-    return arbitrary && entry.id != id ? -1 : entry.owner;
+  const auto after = std::upper_bound(entries.begin(), entries.end(), id,
+      [](global_index value, const Entry& entry) { return value < entry.id; });
+  if (after == entries.begin()) return arbitrary ? -1 : from_left;
+  const Entry& entry = *(after - 1);
+  return arbitrary && entry.id != id ? -1 : entry.owner;
 }
 
 // Checks all ids, not only those asked for.
 void require_one_owner(const std::vector<Entry>& entries) {
-    const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
-    if (twice != entries.end())
-        throw Error(concat("global id ", twice->id, " is owned more than once, by ranks ",
-                           twice->owner, " and ", (twice + 1)->owner, ": give it one owner"));
+  const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
+  if (twice != entries.end())
+    throw Error(concat("global id ", twice->id, " is owned more than once, by ranks ", twice->owner,
+        " and ", (twice + 1)->owner, ": give it one owner"));
 }
 
 }  // namespace
 
-IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts,
-                             Communicator comm, SelfGhosts self)
+IndexedDomain::IndexedDomain(
+    global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self)
     : comm_(comm) {
-    collectively(comm_, "IndexedDomain", [&] {
-        check_counts(owned, ghosts.size());
-        owned_ = static_cast<local_index>(owned);
-        ghost_ids_ = std::move(ghosts);
-        id_limit_ = global_size_ = total(comm_, {owned}).front();
-        first_ = before_this_rank(comm_, owned, 0, std::plus<>());
-        finish(self);
-    });
+  collectively(comm_, "IndexedDomain", [&] {
+    check_counts(owned, ghosts.size());
+    owned_ = static_cast<local_index>(owned);
+    ghost_ids_ = std::move(ghosts);
+    id_limit_ = global_size_ = total(comm_, {owned}).front();
+    first_ = before_this_rank(comm_, owned, 0, std::plus<>());
+    finish(self);
+  });
 }
 
 IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
-                                            std::vector<global_index> ghosts, Communicator comm,
-                                            SelfGhosts self) {
-    return collectively(comm, "IndexedDomain", [&] {
-        IndexedDomain domain{comm};
-        check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
-        global_index limit = 0;
-        for (global_index id : owned_ids) {
-            if (id < 0) throw Error(concat("owned global id ", id, " is negative: ids start at 0"));
-            if (id >= largest_id)
-                throw Error(concat("owned global id ", id, " is too large: use ids below 2^62"));
-            limit = std::max(limit, id + 1);
-        }
-        domain.arbitrary_ = true;
-        domain.owned_ = static_cast<local_index>(owned_ids.size());
-        domain.owned_ids_ = std::move(owned_ids);
-        domain.ghost_ids_ = std::move(ghosts);
-        domain.global_size_ = total(comm, {domain.owned_}).front();
-        domain.id_limit_ = largest(comm, {limit}).front();
-        domain.finish(self);
-        return domain;
-    });
+    std::vector<global_index> ghosts, Communicator comm, SelfGhosts self) {
+  return collectively(comm, "IndexedDomain", [&] {
+    IndexedDomain domain{comm};
+    check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
+    global_index limit = 0;
+    for (global_index id : owned_ids) {
+      if (id < 0) throw Error(concat("owned global id ", id, " is negative: ids start at 0"));
+      if (id >= largest_id)
+        throw Error(concat("owned global id ", id, " is too large: use ids below 2^62"));
+      limit = std::max(limit, id + 1);
+    }
+    domain.arbitrary_ = true;
+    domain.owned_ = static_cast<local_index>(owned_ids.size());
+    domain.owned_ids_ = std::move(owned_ids);
+    domain.ghost_ids_ = std::move(ghosts);
+    domain.global_size_ = total(comm, {domain.owned_}).front();
+    domain.id_limit_ = largest(comm, {limit}).front();
+    domain.finish(self);
+    return domain;
+  });
 }
 
 void IndexedDomain::finish(SelfGhosts self) {
-    by_id_ = ascending_order(ghost_ids_);
-    number();
-    check_ghosts(self);
-    std::vector<global_index> unique;
-    unique.reserve(by_id_.size());
-    for (local_index position : by_id_)
-        if (unique.empty() || unique.back() != ghost_ids_[position])
-            unique.push_back(ghost_ids_[position]);
-    const auto owners = find_owners(unique);
-    for (std::size_t i = 0; i < owners.size(); ++i)  // ids in range of blocks have an owner
-        if (owners[i] < 0)
-            throw Error(concat("nobody owns the ghost with global id ", unique[i],
-                               ": every ghost needs an owner"));
-    ghost_owners_.resize(ghost_ids_.size());
-    std::size_t slot = 0;
-    for (local_index position : by_id_) {
-        if (unique[slot] != ghost_ids_[position]) ++slot;
-        ghost_owners_[position] = owners[slot];
-    }
+  by_id_ = ascending_order(ghost_ids_);
+  number();
+  check_ghosts(self);
+  std::vector<global_index> unique;
+  unique.reserve(by_id_.size());
+  for (local_index position : by_id_)
+    if (unique.empty() || unique.back() != ghost_ids_[position])
+      unique.push_back(ghost_ids_[position]);
+  const auto owners = find_owners(unique);
+  for (std::size_t i = 0; i < owners.size(); ++i)  // ids in range of blocks have an owner
+    if (owners[i] < 0)
+      throw Error(concat(
+          "nobody owns the ghost with global id ", unique[i], ": every ghost needs an owner"));
+  ghost_owners_.resize(ghost_ids_.size());
+  std::size_t slot = 0;
+  for (local_index position : by_id_) {
+    if (unique[slot] != ghost_ids_[position]) ++slot;
+    ghost_owners_[position] = owners[slot];
+  }
 }
 
 // A distributed directory: rank i / ⌈limit / ranks⌉ looks up id i among its range's owners. A block
 // is registered once, at its first id; a prefix maximum finds owners of blocks that start further
 // left.
 std::vector<int> IndexedDomain::find_owners(std::span<const global_index> ids) const {
-    const global_index range =
-        std::max<global_index>(1, (id_limit_ + comm_.size() - 1) / comm_.size());
-    const std::span<const global_index> block(&first_, owned_ > 0 ? 1 : 0);
-    const auto desks = address(arbitrary_ ? std::span(owned_ids_) : block, ids, range);
-    const auto received = sparse_exchange(comm_, wrap(desks));
+  const global_index range =
+      std::max<global_index>(1, (id_limit_ + comm_.size() - 1) / comm_.size());
+  const std::span<const global_index> block(&first_, owned_ > 0 ? 1 : 0);
+  const auto desks = address(arbitrary_ ? std::span(owned_ids_) : block, ids, range);
+  const auto received = sparse_exchange(comm_, wrap(desks));
 
-    std::vector<Entry> entries;
-    std::vector<std::vector<global_index>> questions;
-    for (const auto& message : received) {
-        const auto words = message.values<global_index>();
-        const auto split = words.begin() + 1 + words[0];
-        for (auto id = words.begin() + 1; id != split; ++id) entries.push_back({*id, message.rank});
-        questions.emplace_back(split, words.end());
-    }
-    std::ranges::sort(entries);
-    if (arbitrary_) require_one_owner(entries);
-    const int from_left = arbitrary_ ? -1 : owner_from_the_left(comm_, entries);
+  std::vector<Entry> entries;
+  std::vector<std::vector<global_index>> questions;
+  for (const auto& message : received) {
+    const auto words = message.values<global_index>();
+    const auto split = words.begin() + 1 + words[0];
+    for (auto id = words.begin() + 1; id != split; ++id) entries.push_back({*id, message.rank});
+    questions.emplace_back(split, words.end());
+  }
+  std::ranges::sort(entries);
+  if (arbitrary_) require_one_owner(entries);
+  const int from_left = arbitrary_ ? -1 : owner_from_the_left(comm_, entries);
 
-    std::vector<Message> answers;
-    for (std::size_t i = 0; i < received.size(); ++i) {
-        if (questions[i].empty()) continue;
-        std::vector<int> owners;
-        for (global_index id : questions[i])
-            owners.push_back(owner_of(entries, id, arbitrary_, from_left));
-        answers.push_back({received[i].rank, {}});
-        answers.back().append(owners.data(), owners.size());
-    }
-    std::vector<int> asked;
-    for (const auto& [rank, desk] : desks)
-        if (!desk.questions.empty()) asked.push_back(rank);
-    return joined_values<int>(neighbor_exchange(comm_, answers, asked));
+  std::vector<Message> answers;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    if (questions[i].empty()) continue;
+    std::vector<int> owners;
+    for (global_index id : questions[i])
+      owners.push_back(owner_of(entries, id, arbitrary_, from_left));
+    answers.push_back({received[i].rank, {}});
+    answers.back().append(owners.data(), owners.size());
+  }
+  std::vector<int> asked;
+  for (const auto& [rank, desk] : desks)
+    if (!desk.questions.empty()) asked.push_back(rank);
+  return joined_values<int>(neighbor_exchange(comm_, answers, asked));
 }
 
 void IndexedDomain::check_ghosts(SelfGhosts self) const {
-    for (std::size_t i = 0; i < ghost_ids_.size(); ++i) {
-        const global_index id = ghost_ids_[i];
-        if (id < 0 || id >= id_limit_)
-            throw Error(concat(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
-                               ": ids start at 0 and end below the number of cells"));
-        if (self == SelfGhosts::refused && owned_of(id) >= 0)
-            throw Error(ghost_text(id, i) +
-                        ", which this rank owns: ghosts are cells of other ranks "
-                        "(or allow self ghosts)");
-    }
+  for (std::size_t i = 0; i < ghost_ids_.size(); ++i) {
+    const global_index id = ghost_ids_[i];
+    if (id < 0 || id >= id_limit_)
+      throw Error(concat(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
+          ": ids start at 0 and end below the number of cells"));
+    if (self == SelfGhosts::refused && owned_of(id) >= 0)
+      throw Error(ghost_text(id, i) +
+                  ", which this rank owns: ghosts are cells of other ranks "
+                  "(or allow self ghosts)");
+  }
 }
 
 global_index IndexedDomain::global_of(local_index cell) const {
-    if (cell < 0 || cell >= size())
-        throw Error(concat("local cell ", cell, " does not exist: this rank has ", size()));
-    if (cell >= owned_) return ghost_ids_[cell - owned_];
-    return arbitrary_ ? owned_ids_[cell] : first_ + cell;
+  if (cell < 0 || cell >= size())
+    throw Error(concat("local cell ", cell, " does not exist: this rank has ", size()));
+  if (cell >= owned_) return ghost_ids_[cell - owned_];
+  return arbitrary_ ? owned_ids_[cell] : first_ + cell;
 }
 
 global_index IndexedDomain::id_of(local_index cell) const {
-    return cell < owned_ ? owned_ids_[cell] : ghost_ids_[cell - owned_];
+  return cell < owned_ ? owned_ids_[cell] : ghost_ids_[cell - owned_];
 }
 
 void IndexedDomain::number() {
-    table_.reserve(owned_ids_.size() + ghost_ids_.size());
-    const auto ids = [this](local_index cell) { return id_of(cell); };
-    for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell)
-        table_.insert(cell, ids);
+  table_.reserve(owned_ids_.size() + ghost_ids_.size());
+  const auto ids = [this](local_index cell) { return id_of(cell); };
+  for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell) table_.insert(cell, ids);
 }
 
 local_index IndexedDomain::owned_of(global_index id) const {
-    if (!arbitrary_)
-        return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
-    const local_index cell = table_.find(id, [this](local_index each) { return id_of(each); });
-    return cell < owned_ ? cell : -1;
+  if (!arbitrary_)
+    return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
+  const local_index cell = table_.find(id, [this](local_index each) { return id_of(each); });
+  return cell < owned_ ? cell : -1;
 }
 
 local_index IndexedDomain::local_of(global_index id) const {
-    if (!arbitrary_ && id >= first_ && id < first_ + owned_)
-        return static_cast<local_index>(id - first_);
-    return table_.find(id, [this](local_index each) { return id_of(each); });
+  if (!arbitrary_ && id >= first_ && id < first_ + owned_)
+    return static_cast<local_index>(id - first_);
+  return table_.find(id, [this](local_index each) { return id_of(each); });
 }
 
-void IndexedDomain::local_of(std::span<const global_index> ids,
-                             std::span<local_index> cells) const {
-    if (ids.size() != cells.size())
-        throw Error(concat(ids.size(), " ids and places for ", cells.size(),
-                           " local numbers: pass as many"));
-    for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
+void IndexedDomain::local_of(
+    std::span<const global_index> ids, std::span<local_index> cells) const {
+  if (ids.size() != cells.size())
+    throw Error(
+        concat(ids.size(), " ids and places for ", cells.size(), " local numbers: pass as many"));
+  for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 
 std::vector<global_index> IndexedDomain::owned_ids() const {
-    std::vector<global_index> ids(owned_);
-    for (local_index cell = 0; cell < owned_; ++cell) ids[cell] = global_of(cell);
-    return ids;
+  std::vector<global_index> ids(owned_);
+  for (local_index cell = 0; cell < owned_; ++cell) ids[cell] = global_of(cell);
+  return ids;
 }
 
 IndexedDomain IndexedDomain::with_ghosts(std::vector<global_index> ghosts, SelfGhosts self) const {
-    if (!arbitrary_) return {owned_, std::move(ghosts), comm_, self};
-    return with_owned_ids(owned_ids_, std::move(ghosts), comm_, self);
+  if (!arbitrary_) return {owned_, std::move(ghosts), comm_, self};
+  return with_owned_ids(owned_ids_, std::move(ghosts), comm_, self);
 }
 
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
-    return collectively(comm_, "owners", [&] {
-        for (global_index id : ids)
-            if (id < 0 || id >= id_limit_) throw Error(concat("global id ", id, " does not exist"));
-        const std::vector<local_index> order = ascending_order(ids);
-        std::vector<global_index> sorted;
-        for (local_index i : order) sorted.push_back(ids[i]);
-        const auto found = find_owners(sorted);
-        std::vector<int> owners(ids.size());
-        for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
-        for (std::size_t i = 0; i < owners.size(); ++i)
-            if (owners[i] < 0) throw Error(concat("nobody owns global id ", ids[i]));
-        return owners;
-    });
+  return collectively(comm_, "owners", [&] {
+    for (global_index id : ids)
+      if (id < 0 || id >= id_limit_) throw Error(concat("global id ", id, " does not exist"));
+    const std::vector<local_index> order = ascending_order(ids);
+    std::vector<global_index> sorted;
+    for (local_index i : order) sorted.push_back(ids[i]);
+    const auto found = find_owners(sorted);
+    std::vector<int> owners(ids.size());
+    for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
+    for (std::size_t i = 0; i < owners.size(); ++i)
+      if (owners[i] < 0) throw Error(concat("nobody owns global id ", ids[i]));
+    return owners;
+  });
 }
 
 }  // namespace parhelion

@@ -10,16 +10,16 @@ namespace parhelion {
 /// An exchange that waiting threads can advance, so that ranks may end their exchanges in different
 /// orders without deadlock.
 class BackgroundWork {
-public:
-    virtual ~BackgroundWork() = default;
-    /// Progresses without waiting; never throws. Returns whether something moved. Any thread calls
-    /// it, without a lock, because it may run a reduction of the program.
-    virtual bool advance() = 0;
+ public:
+  virtual ~BackgroundWork() = default;
+  /// Progresses without waiting; never throws. Returns whether something moved. Any thread calls
+  /// it, without a lock, because it may run a reduction of the program.
+  virtual bool advance() = 0;
 
-    bool under_way() const { return under_way_.load(std::memory_order_relaxed); }
+  bool under_way() const { return under_way_.load(std::memory_order_relaxed); }
 
-protected:
-    std::atomic<bool> under_way_{false};
+ protected:
+  std::atomic<bool> under_way_{false};
 };
 
 /// Registers the work: any waiting thread may advance it. Local.
@@ -34,19 +34,19 @@ bool advance_background();
 /// advances all exchanges thousands of times a second; else it sleeps. It never ends: joining could
 /// deadlock on a lock that a reduction of the program needs.
 class ProgressThread {
-public:
-    static ProgressThread& of_process();
+ public:
+  static ProgressThread& of_process();
 
-    void begun();
-    void ended();
+  void begun();
+  void ended();
 
-private:
-    ProgressThread();
-    void work();
+ private:
+  ProgressThread();
+  void work();
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    int under_way_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int under_way_ = 0;
 };
 
 }  // namespace parhelion

@@ -18,454 +18,447 @@ namespace parhelion {
 namespace {
 
 int thread_count(int from_options) {
-    if (from_options != 0) return from_options;
-    const char* text = std::getenv("PARHELION_THREADS");
-    if (text == nullptr || *text == '\0') return 1;
-    int count = 0;
-    const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
-    if (wrong != std::errc() || *end != '\0')
-        throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
-    return count;
+  if (from_options != 0) return from_options;
+  const char* text = std::getenv("PARHELION_THREADS");
+  if (text == nullptr || *text == '\0') return 1;
+  int count = 0;
+  const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
+  if (wrong != std::errc() || *end != '\0')
+    throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
+  return count;
 }
 
 void require_reducible(const Plan& plan, Reduction reduction) {
-    if (reduction.kind() == Reduction::replace) return;
-    for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
-    if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
+  if (reduction.kind() == Reduction::replace) return;
+  for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
+  if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
 }
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // The option at_once overrides the environment.
 bool overlaps(const ExchangeOptions& options) {
-    return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
+  return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
 }
 
 Use use_of(const ExchangeOptions& options) {
-    if (!(options.work_s >= 0 && options.work_s <= 1))
-        throw Error(
-            concat("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1"));
-    if (options.at_once && options.overlap)
-        throw Error(
-            "an exchange cannot be both called at once and begun around work: use one of at_once "
-            "and overlap");
-    return {overlaps(options), options.at_once, options.work_s};
+  if (!(options.work_s >= 0 && options.work_s <= 1))
+    throw Error(
+        concat("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1"));
+  if (options.at_once && options.overlap)
+    throw Error(
+        "an exchange cannot be both called at once and begun around work: use one of at_once "
+        "and overlap");
+  return {overlaps(options), options.at_once, options.work_s};
 }
 
 TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
-    return [transport, options](Properties& told) {
-        told.add("the transport", transport);
-        for (const TransportInfo& info : transports())
-            told.add("a registered transport", info.name);
-        told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
-        told.add("whether calls are checked", checks(options) ? "yes" : "no");
-        told.add("whether reverse exchanges combine in end alone",
-                 options.combine_in_end ? "yes" : "no");
-        if (transport != "auto") return;
-        told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
-        told.add("the work in seconds", std::to_string(options.work_s));
-        told.add("the environment variable PARHELION_AUTO", auto_list_text());
-    };
+  return [transport, options](Properties& told) {
+    told.add("the transport", transport);
+    for (const TransportInfo& info : transports()) told.add("a registered transport", info.name);
+    told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
+    told.add("whether calls are checked", checks(options) ? "yes" : "no");
+    told.add(
+        "whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
+    if (transport != "auto") return;
+    told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
+    told.add("the work in seconds", std::to_string(options.work_s));
+    told.add("the environment variable PARHELION_AUTO", auto_list_text());
+  };
 }
 
 // The plan's headers carry how to watch each neighbor on the node.
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
-                  const std::function<void()>& check, const std::function<int()>& threads) {
-    const Communicator comm = groups.front().patterns.front().communicator;
-    auto& watch = comm.shared_state<Watch>();
-    Plan plan =
-        make_plan(std::move(groups), {options, check, [&] { return watch.record(); }, threads});
-    watch.meet(plan);
-    return plan;
+    const std::function<void()>& check, const std::function<int()>& threads) {
+  const Communicator comm = groups.front().patterns.front().communicator;
+  auto& watch = comm.shared_state<Watch>();
+  Plan plan =
+      make_plan(std::move(groups), {options, check, [&] { return watch.record(); }, threads});
+  watch.meet(plan);
+  return plan;
 }
 
 template <class Keep>
 std::vector<int> ranks_of(const Plan& plan, Keep&& keep) {
-    std::set<int> ranks;
-    for (const StagePlan& stage : plan.stages)
-        for (const LinkPlan& link : stage.links)
-            if (keep(link)) ranks.insert(link.rank);
-    return {ranks.begin(), ranks.end()};
+  std::set<int> ranks;
+  for (const StagePlan& stage : plan.stages)
+    for (const LinkPlan& link : stage.links)
+      if (keep(link)) ranks.insert(link.rank);
+  return {ranks.begin(), ranks.end()};
 }
 
 std::vector<int> neighbors_of(const Plan& plan) {
-    return ranks_of(plan, [](const LinkPlan&) { return true; });
+  return ranks_of(plan, [](const LinkPlan&) { return true; });
 }
 
 std::vector<int> senders_of(const Plan& plan, Direction way) {
-    return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
+  return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
 
 // Parsed options.
 struct Settings {
-    std::string transport;
-    Use use = {};
-    std::shared_ptr<CopyTeam> team = {};  // until the plan owns it
+  std::string transport;
+  Use use = {};
+  std::shared_ptr<CopyTeam> team = {};  // until the plan owns it
 
-    /// Throws Error for invalid options or environment variables. Local.
-    void read(const ExchangeOptions& options) {
-        use = use_of(options);
-        team = copy_team(thread_count(options.threads));
-        if (transport == "auto") parse_auto_list(auto_list_text(), known_transports());
-        else parse_choice(transport);
-    }
+  /// Throws Error for invalid options or environment variables. Local.
+  void read(const ExchangeOptions& options) {
+    use = use_of(options);
+    team = copy_team(thread_count(options.threads));
+    if (transport == "auto") parse_auto_list(auto_list_text(), known_transports());
+    else parse_choice(transport);
+  }
 };
 
 struct OwnArrays {
-    Plan& plan;
-    std::vector<std::byte*> arrays = plan.bases;
-    ~OwnArrays() { plan.move_to(arrays.data()); }
+  Plan& plan;
+  std::vector<std::byte*> arrays = plan.bases;
+  ~OwnArrays() { plan.move_to(arrays.data()); }
 };
 
 }  // namespace
 
 struct Exchange::Impl final : Operation {
-    Plan plan;
-    BoundArrays arrays;
-    Selected chosen;  // a subset creates its stages at first use
-    Use use;
-    bool by_auto = false, combine_in_end = false;
-    double timeout_s, setup_s;  // time limits of exchanges and of collective set-up
-    struct Refusal {
-        std::uint64_t version = 0;  // arrays for which the transports were tested
-        std::string why;
-    };
-    Refusal of_forward, of_reverse;
-    ProgressThread* progress = nullptr;
-    std::vector<int> numbers;  // of a subset's fields in the whole
-    std::string subset;        // text, compared between ranks; empty: the whole
-    std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
-    std::shared_ptr<CallCheck> calls;
-    std::unique_ptr<ArrayCheck> array_check;  // null: unchecked
-    std::uint64_t call = 0;                   // number of the current checked call
-    std::shared_ptr<StaleCheck> stale_check;  // created on demand
-    Direction way = Direction::forward;
+  Plan plan;
+  BoundArrays arrays;
+  Selected chosen;  // a subset creates its stages at first use
+  Use use;
+  bool by_auto = false, combine_in_end = false;
+  double timeout_s, setup_s;  // time limits of exchanges and of collective set-up
+  struct Refusal {
+    std::uint64_t version = 0;  // arrays for which the transports were tested
+    std::string why;
+  };
+  Refusal of_forward, of_reverse;
+  ProgressThread* progress = nullptr;
+  std::vector<int> numbers;  // of a subset's fields in the whole
+  std::string subset;        // text, compared between ranks; empty: the whole
+  std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
+  std::shared_ptr<CallCheck> calls;
+  std::unique_ptr<ArrayCheck> array_check;  // null: unchecked
+  std::uint64_t call = 0;                   // number of the current checked call
+  std::shared_ptr<StaleCheck> stale_check;  // created on demand
+  Direction way = Direction::forward;
 
-    Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
-        : plan(plan_watched(
-              std::move(groups), equal_options(settings.transport, options),
-              [&] { settings.read(options); },
-              [&] { return settings.team ? settings.team->size() : 1; })),
-          arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)),
-          setup_s(setup_limit(options)) {
-        if (options.combine_in_end && plan.stages.size() > 1)
-            throw Error(
-                "a reverse exchange dimension by dimension passes on what it has combined: leave "
-                "out combine_in_end");
-        if (options.progress_thread || is_on("PARHELION_PROGRESS"))
-            progress = &ProgressThread::of_process();
-        if (checks(options)) {
-            calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
-            array_check = std::make_unique<ArrayCheck>(plan);
-        }
-        use = settings.use;
-        by_auto = settings.transport == "auto";
-        chosen = by_auto ? select(plan, arrays, use)
-                         : select_by_name(plan, arrays, parse_choice(settings.transport));
-        combine_in_end = options.combine_in_end;
-        chosen.stages->make_reverse(combine_in_end);
-        of_forward = of_reverse = {arrays.version(), {}};
+  Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
+      : plan(plan_watched(
+            std::move(groups), equal_options(settings.transport, options),
+            [&] { settings.read(options); },
+            [&] { return settings.team ? settings.team->size() : 1; })),
+        arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)),
+        setup_s(setup_limit(options)) {
+    if (options.combine_in_end && plan.stages.size() > 1)
+      throw Error(
+          "a reverse exchange dimension by dimension passes on what it has combined: leave "
+          "out combine_in_end");
+    if (options.progress_thread || is_on("PARHELION_PROGRESS"))
+      progress = &ProgressThread::of_process();
+    if (checks(options)) {
+      calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
+      array_check = std::make_unique<ArrayCheck>(plan);
     }
+    use = settings.use;
+    by_auto = settings.transport == "auto";
+    chosen = by_auto ? select(plan, arrays, use)
+                     : select_by_name(plan, arrays, parse_choice(settings.transport));
+    combine_in_end = options.combine_in_end;
+    chosen.stages->make_reverse(combine_in_end);
+    of_forward = of_reverse = {arrays.version(), {}};
+  }
 
-    Impl(const Impl& whole, const Only& only)
-        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use),
-          combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), setup_s(whole.setup_s),
-          progress(whole.progress), numbers(whole.numbers_of(only)),
-          subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
-        chosen.choice = whole.chosen.choice;
-        chosen.reason = whole.chosen.reason;
-        if (calls) array_check = std::make_unique<ArrayCheck>(plan);
-    }
+  Impl(const Impl& whole, const Only& only)
+      : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use),
+        combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), setup_s(whole.setup_s),
+        progress(whole.progress), numbers(whole.numbers_of(only)),
+        subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
+    chosen.choice = whole.chosen.choice;
+    chosen.reason = whole.chosen.reason;
+    if (calls) array_check = std::make_unique<ArrayCheck>(plan);
+  }
 
-    // Collective.
-    static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
-        if (groups.empty())
-            throw Error("an exchange needs at least one group: pass a pattern with its fields");
-        const Communicator comm = groups.front().patterns.front().communicator;
-        return collectively(comm, "Exchange", setup_limit(options), [&] {
-            return std::make_shared<Impl>(std::move(groups), options,
-                                          Settings{requested_transport(options.transport)});
-        });
-    }
+  // Collective.
+  static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
+    if (groups.empty())
+      throw Error("an exchange needs at least one group: pass a pattern with its fields");
+    const Communicator comm = groups.front().patterns.front().communicator;
+    return collectively(comm, "Exchange", setup_limit(options), [&] {
+      return std::make_shared<Impl>(
+          std::move(groups), options, Settings{requested_transport(options.transport)});
+    });
+  }
 
-    ~Impl() override {
-        if (under_way() && progress && !is_forked_child()) progress->ended();
-    }
+  ~Impl() override {
+    if (under_way() && progress && !is_forked_child()) progress->ended();
+  }
 
-    // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the
-    // call's.
-    void prepare(const ArrayList& given) {
-        const Communicator& comm = plan.communicator();
-        auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
-            if (calls)
-                calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
-            require_equal(
-                comm, "the subsets of the exchange",
-                [&](Properties& told) { told.add("what is used first", subset); },
-                "name the same fields and depth on every rank");
-            const OwnArrays own{plan};
-            arrays.bind(given);
-            if (is_refused()) plan.move_to(arrays.bases());
-            else arrays.bind({});
-            auto stages = select_by_name(plan, arrays, chosen.choice).stages;
-            stages->make_reverse(combine_in_end);
-            return stages;
-        });
-        chosen.stages = std::move(made);
-        of_forward = of_reverse = {arrays.version(), {}};
-    }
+  // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the
+  // call's.
+  void prepare(const ArrayList& given) {
+    const Communicator& comm = plan.communicator();
+    auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
+      if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
+      require_equal(
+          comm, "the subsets of the exchange",
+          [&](Properties& told) { told.add("what is used first", subset); },
+          "name the same fields and depth on every rank");
+      const OwnArrays own{plan};
+      arrays.bind(given);
+      if (is_refused()) plan.move_to(arrays.bases());
+      else arrays.bind({});
+      auto stages = select_by_name(plan, arrays, chosen.choice).stages;
+      stages->make_reverse(combine_in_end);
+      return stages;
+    });
+    chosen.stages = std::move(made);
+    of_forward = of_reverse = {arrays.version(), {}};
+  }
 
-    // Collective. Subsets use the new choice from their next use on.
-    void retune(const ArrayList& given) {
-        const Communicator& comm = plan.communicator();
-        Selected next = collectively(comm, "retune", setup_s, [&] {
-            if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
-            const OwnArrays own{plan};
-            validate_together(comm, [&] {
-                if (!subset.empty())
-                    throw Error("a subset goes as the whole exchange does: retune that one");
-                if (is_any_under_way())
-                    throw Error(
-                        "this exchange, or a subset of it, is under way: end it before it is "
-                        "retuned");
-                arrays.bind(given);
-                plan.move_to(arrays.bases());
-            });
-            if (!by_auto) return Selected{};
-            Selected made = select(plan, arrays, use, true);
-            made.stages->make_reverse(combine_in_end);
-            return made;
-        });
-        if (!by_auto) return;
-        chosen = std::move(next);
-        of_forward = of_reverse = {arrays.version(), {}};
-        let_subsets_follow(chosen);
-    }
-    bool is_any_under_way() const {
-        return under_way() || std::ranges::any_of(subsets, [](const auto& each) {
-                   return each.second->is_any_under_way();
-               });
-    }
-    void let_subsets_follow(const Selected& whole) {
-        for (const auto& [only, each] : subsets) {
-            each->chosen = {whole.choice, nullptr, whole.reason};
-            each->let_subsets_follow(whole);
-        }
-    }
-
-    std::vector<int> numbers_of(const Only& only) const {
-        std::vector<int> all(only.fields.begin(), only.fields.end());
+  // Collective. Subsets use the new choice from their next use on.
+  void retune(const ArrayList& given) {
+    const Communicator& comm = plan.communicator();
+    Selected next = collectively(comm, "retune", setup_s, [&] {
+      if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
+      const OwnArrays own{plan};
+      validate_together(comm, [&] {
         if (!subset.empty())
-            for (int& f : all) f = numbers[f];
-        return all;
-    }
-
-    const Plan& forward_plan() const {
-        return chosen.stages ? chosen.stages->forward_plan() : plan;
-    }
-
-    bool is_refused() const {
-        const auto used = chosen.choice.used();
-        return std::ranges::any_of(
-            used, [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
-    }
-
-    // Why direct transports to device memory are not used.
-    std::string about_devices() const {
-        std::string text;
-        if (plan.space() == MemorySpace::host) return text;
-        for (const TransportInfo* each : known_transports())
-            if (each->traits.direct && serves_memory_of(*each, plan))
-                if (const std::string why = refusal_of(*each, plan); !why.empty())
-                    text += "  not by " + each->name + ": " + why + "\n";
-        return text;
-    }
-
-    static std::shared_ptr<Impl> only(const std::shared_ptr<Impl>& whole, const Only& wanted) {
-        const Only full = resolve(whole->plan, wanted);
-        if (is_all(whole->plan, full)) return whole;
-        for (const auto& [known, subset] : whole->subsets)
-            if (known == full) return subset;
-        return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
-    }
-
-    // With at_once, transports may forward messages after begin: neighbors would wait for this
-    // rank.
-    void require_begin() const {
-        if (use.at_once)
-            throw Error(
-                "this exchange was made to be called at once only: leave out the option at_once");
-    }
-    void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
-        require_begin();
-        begin(given, direction, how, queue, true);
-        chosen.stages->leave(queue == nullptr);
-    }
-    // If this rank forwards messages, others need a thread that does so until end; MPI must serve
-    // it. Throws if none can start.
-    void stand_in(Direction direction) {
-        if (!progress && chosen.stages->passes_on(direction) && mpi_serves_all_threads())
-            progress = &ProgressThread::of_process();
-    }
-    void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue,
-               bool leaves = false) {
-        require_mpi_not_ended();
-        require_outside();
-        if (under_way())
-            throw Error(
-                "this exchange is under way: end it before it begins again, or make a second "
-                "Exchange");
-        if (!chosen.stages) prepare(given);
-        require_streams(queue);
-        if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
-        if (calls) chosen.stages->wait(queue);  // the checks read the arrays now
-        if (leaves) stand_in(direction);
-        if (calls) begin_checked(direction, how);
-        chosen.stages->begin(direction, how, queue);
-        begun();
-        if (progress) progress->begun();
-    }
-
-    // Returns why the transports cannot move the arrays, else an empty string.
-    const std::string& bind(const ArrayList& given, Direction direction) {
+          throw Error("a subset goes as the whole exchange does: retune that one");
+        if (is_any_under_way())
+          throw Error(
+              "this exchange, or a subset of it, is under way: end it before it is "
+              "retuned");
         arrays.bind(given);
-        Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
-        if (refusal.version != arrays.version())
-            refusal = {arrays.version(), chosen.stages->refusal(direction)};
-        return refusal.why;
+        plan.move_to(arrays.bases());
+      });
+      if (!by_auto) return Selected{};
+      Selected made = select(plan, arrays, use, true);
+      made.stages->make_reverse(combine_in_end);
+      return made;
+    });
+    if (!by_auto) return;
+    chosen = std::move(next);
+    of_forward = of_reverse = {arrays.version(), {}};
+    let_subsets_follow(chosen);
+  }
+  bool is_any_under_way() const {
+    return under_way() || std::ranges::any_of(subsets,
+                              [](const auto& each) { return each.second->is_any_under_way(); });
+  }
+  void let_subsets_follow(const Selected& whole) {
+    for (const auto& [only, each] : subsets) {
+      each->chosen = {whole.choice, nullptr, whole.reason};
+      each->let_subsets_follow(whole);
     }
+  }
 
-    void begin_checked(Direction direction, Reduction how) {
-        tell_call(direction, how);
-        array_check->begin(arrays, direction);
-    }
+  std::vector<int> numbers_of(const Only& only) const {
+    std::vector<int> all(only.fields.begin(), only.fields.end());
+    if (!subset.empty())
+      for (int& f : all) f = numbers[f];
+    return all;
+  }
 
-    // Ends the exchange before it throws: neighbors need the values.
-    void end_checked(Queue* queue) {
-        const std::string written = array_check->written(arrays);
-        await_calls();
-        chosen.stages->end(timeout_s, queue, [&] { calls->look(); });
-        if (!written.empty()) throw Error(written);
-    }
+  const Plan& forward_plan() const { return chosen.stages ? chosen.stages->forward_plan() : plan; }
 
-    void tell_call(Direction direction, Reduction how) {
-        way = direction;
-        const std::string what =
-            direction == Direction::forward
-                ? "a forward exchange of "
-                : std::string("a reverse exchange (") + to_string(how) + ") of ";
-        call = calls->tell(what + (subset.empty() ? "all fields" : subset));
-    }
+  bool is_refused() const {
+    const auto used = chosen.choice.used();
+    return std::ranges::any_of(
+        used, [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
+  }
 
-    void await_calls() {
-        try {
-            calls->await(call, senders_of(plan, way), [&] { chosen.stages->test(); });
-        } catch (...) {
-            chosen.stages->abandon(std::current_exception());
-            throw;
-        }
-    }
+  // Why direct transports to device memory are not used.
+  std::string about_devices() const {
+    std::string text;
+    if (plan.space() == MemorySpace::host) return text;
+    for (const TransportInfo* each : known_transports())
+      if (each->traits.direct && serves_memory_of(*each, plan))
+        if (const std::string why = refusal_of(*each, plan); !why.empty())
+          text += "  not by " + each->name + ": " + why + "\n";
+    return text;
+  }
 
-    void require_streams(Queue* queue) const {
-        if (const std::string why = chosen.stages->refusal(queue); !why.empty()) throw Error(why);
-    }
-    void require_outside() const {
-        if (chosen.stages) chosen.stages->require_outside();
-    }
+  static std::shared_ptr<Impl> only(const std::shared_ptr<Impl>& whole, const Only& wanted) {
+    const Only full = resolve(whole->plan, wanted);
+    if (is_all(whole->plan, full)) return whole;
+    for (const auto& [known, subset] : whole->subsets)
+      if (known == full) return subset;
+    return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
+  }
 
-    void end() override { end(nullptr); }
-    void end(Queue* queue) {
-        require_outside();
-        if (!under_way()) throw Error("no exchange is under way: call begin first");
-        require_mpi_not_ended();
-        require_streams(queue);
-        ended();
-        if (progress) progress->ended();
-        if (calls) return end_checked(queue);
-        chosen.stages->end(timeout_s, queue);
-    }
+  // With at_once, transports may forward messages after begin: neighbors would wait for this
+  // rank.
+  void require_begin() const {
+    if (use.at_once)
+      throw Error("this exchange was made to be called at once only: leave out the option at_once");
+  }
+  void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
+    require_begin();
+    begin(given, direction, how, queue, true);
+    chosen.stages->leave(queue == nullptr);
+  }
+  // If this rank forwards messages, others need a thread that does so until end; MPI must serve
+  // it. Throws if none can start.
+  void stand_in(Direction direction) {
+    if (!progress && chosen.stages->passes_on(direction) && mpi_serves_all_threads())
+      progress = &ProgressThread::of_process();
+  }
+  void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue,
+      bool leaves = false) {
+    require_mpi_not_ended();
+    require_outside();
+    if (under_way())
+      throw Error(
+          "this exchange is under way: end it before it begins again, or make a second "
+          "Exchange");
+    if (!chosen.stages) prepare(given);
+    require_streams(queue);
+    if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
+    if (calls) chosen.stages->wait(queue);  // the checks read the arrays now
+    if (leaves) stand_in(direction);
+    if (calls) begin_checked(direction, how);
+    chosen.stages->begin(direction, how, queue);
+    begun();
+    if (progress) progress->begun();
+  }
 
-    bool test() override {
-        require_mpi_not_ended();
-        return chosen.stages->test();
-    }
+  // Returns why the transports cannot move the arrays, else an empty string.
+  const std::string& bind(const ArrayList& given, Direction direction) {
+    arrays.bind(given);
+    Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
+    if (refusal.version != arrays.version())
+      refusal = {arrays.version(), chosen.stages->refusal(direction)};
+    return refusal.why;
+  }
 
-    // Collective.
-    StaleGhosts stale(const ArrayList& given) {
-        const Communicator& comm = plan.communicator();
-        auto looked = collectively(comm, "stale", setup_s, [&] {
-            require_equal(
-                comm, "the subsets of the exchange",
-                [&](Properties& told) { told.add("what is looked at", subset); },
-                "name the same fields and depth on every rank",
-                [&] {
-                    if (under_way())
-                        throw Error(
-                            "this exchange is under way: end it before its ghosts are compared "
-                            "with their owners");
-                    arrays.bind(given);
-                });
-            auto check = stale_check ? stale_check : std::make_shared<StaleCheck>(plan);
-            auto found = check->find(arrays, timeout_s);
-            return std::pair(std::move(check), std::move(found));
-        });
-        stale_check = std::move(looked.first);
-        return std::move(looked.second);
-    }
-    void check(const ArrayList& given) {
-        collectively(plan.communicator(), "check", setup_s, [&] {
-            const StaleGhosts found = stale(given);
-            if (found.empty()) return;
-            const global_index all =
-                std::accumulate(found.count.begin(), found.count.end(), global_index{0});
-            throw Error(concat(found.first.front().text, " (", all,
-                               " values of ghosts differ on this rank): exchange after owned cells "
-                               "are written and before ghosts are read"));
-        });
-    }
+  void begin_checked(Direction direction, Reduction how) {
+    tell_call(direction, how);
+    array_check->begin(arrays, direction);
+  }
 
-    std::string about_progress() const {
-        if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads())
-            return "a thread gets it on between begin and end";
-        return "no thread gets it on, for MPI serves one at a time: start MPI with "
-               "MPI_THREAD_MULTIPLE";
+  // Ends the exchange before it throws: neighbors need the values.
+  void end_checked(Queue* queue) {
+    const std::string written = array_check->written(arrays);
+    await_calls();
+    chosen.stages->end(timeout_s, queue, [&] { calls->look(); });
+    if (!written.empty()) throw Error(written);
+  }
+
+  void tell_call(Direction direction, Reduction how) {
+    way = direction;
+    const std::string what = direction == Direction::forward
+                                 ? "a forward exchange of "
+                                 : std::string("a reverse exchange (") + to_string(how) + ") of ";
+    call = calls->tell(what + (subset.empty() ? "all fields" : subset));
+  }
+
+  void await_calls() {
+    try {
+      calls->await(call, senders_of(plan, way), [&] { chosen.stages->test(); });
+    } catch (...) {
+      chosen.stages->abandon(std::current_exception());
+      throw;
     }
+  }
+
+  void require_streams(Queue* queue) const {
+    if (const std::string why = chosen.stages->refusal(queue); !why.empty()) throw Error(why);
+  }
+  void require_outside() const {
+    if (chosen.stages) chosen.stages->require_outside();
+  }
+
+  void end() override { end(nullptr); }
+  void end(Queue* queue) {
+    require_outside();
+    if (!under_way()) throw Error("no exchange is under way: call begin first");
+    require_mpi_not_ended();
+    require_streams(queue);
+    ended();
+    if (progress) progress->ended();
+    if (calls) return end_checked(queue);
+    chosen.stages->end(timeout_s, queue);
+  }
+
+  bool test() override {
+    require_mpi_not_ended();
+    return chosen.stages->test();
+  }
+
+  // Collective.
+  StaleGhosts stale(const ArrayList& given) {
+    const Communicator& comm = plan.communicator();
+    auto looked = collectively(comm, "stale", setup_s, [&] {
+      require_equal(
+          comm, "the subsets of the exchange",
+          [&](Properties& told) { told.add("what is looked at", subset); },
+          "name the same fields and depth on every rank",
+          [&] {
+            if (under_way())
+              throw Error(
+                  "this exchange is under way: end it before its ghosts are compared "
+                  "with their owners");
+            arrays.bind(given);
+          });
+      auto check = stale_check ? stale_check : std::make_shared<StaleCheck>(plan);
+      auto found = check->find(arrays, timeout_s);
+      return std::pair(std::move(check), std::move(found));
+    });
+    stale_check = std::move(looked.first);
+    return std::move(looked.second);
+  }
+  void check(const ArrayList& given) {
+    collectively(plan.communicator(), "check", setup_s, [&] {
+      const StaleGhosts found = stale(given);
+      if (found.empty()) return;
+      const global_index all =
+          std::accumulate(found.count.begin(), found.count.end(), global_index{0});
+      throw Error(concat(found.first.front().text, " (", all,
+          " values of ghosts differ on this rank): exchange after owned cells "
+          "are written and before ghosts are read"));
+    });
+  }
+
+  std::string about_progress() const {
+    if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads())
+      return "a thread gets it on between begin and end";
+    return "no thread gets it on, for MPI serves one at a time: start MPI with "
+           "MPI_THREAD_MULTIPLE";
+  }
 };
 
 double setup_limit(const ExchangeOptions& options) {
-    const bool is_told = options.timeout_s > 0 || time_limit(0) > 0;
-    return is_told ? options.timeout_s : time_limit(0, options.check);
+  const bool is_told = options.timeout_s > 0 || time_limit(0) > 0;
+  return is_told ? options.timeout_s : time_limit(0, options.check);
 }
 
 Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
     : impl_(Impl::make(std::move(groups), options)) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
-Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields,
-                   ExchangeOptions options)
+Exchange::Exchange(
+    const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{domain, std::move(fields)}}, std::move(options)) {}
 Exchange::Exchange(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
-Step Exchange::begin_with(Direction direction, Reduction reduction, const ArrayList& arrays,
-                          Queue* queue) {
-    require_reducible(impl_->plan, reduction);
-    impl_->begin_and_leave(arrays, direction, reduction, queue);
-    return Step(impl_);
+Step Exchange::begin_with(
+    Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
+  require_reducible(impl_->plan, reduction);
+  impl_->begin_and_leave(arrays, direction, reduction, queue);
+  return Step(impl_);
 }
 
-void Exchange::run_with(Direction direction, Reduction reduction, const ArrayList& arrays,
-                        Queue* queue) {
-    require_reducible(impl_->plan, reduction);
-    impl_->begin(arrays, direction, reduction, queue);
-    impl_->end(queue);
+void Exchange::run_with(
+    Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
+  require_reducible(impl_->plan, reduction);
+  impl_->begin(arrays, direction, reduction, queue);
+  impl_->end(queue);
 }
 
 Exchange Exchange::only(const Only& subset) const { return Exchange(Impl::only(impl_, subset)); }
 
 void Exchange::prepare_with(const ArrayList& arrays) {
-    if (!impl_->chosen.stages) impl_->prepare(arrays);
+  if (!impl_->chosen.stages) impl_->prepare(arrays);
 }
 
 void Exchange::end() { impl_->end(); }
@@ -475,43 +468,43 @@ StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way(); }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
-    if (impl_->under_way()) throw Error("this exchange is under way: ask before it begins");
-    if (!impl_->chosen.stages)
-        throw Error("this subset of an exchange was not used yet: call prepare first");
-    return impl_->bind(arrays, direction);
+  if (impl_->under_way()) throw Error("this exchange is under way: ask before it begins");
+  if (!impl_->chosen.stages)
+    throw Error("this subset of an exchange was not used yet: call prepare first");
+  return impl_->bind(arrays, direction);
 }
 
 const Plan& Exchange::plan() const { return impl_->plan; }
 std::string Exchange::transport() const { return impl_->chosen.choice.name(); }
 std::vector<NodeTraffic> Exchange::node_traffic() const {
-    return impl_->chosen.stages ? impl_->chosen.stages->traffic() : std::vector<NodeTraffic>();
+  return impl_->chosen.stages ? impl_->chosen.stages->traffic() : std::vector<NodeTraffic>();
 }
 
 std::string Exchange::explain() const {
-    const Plan& plan = impl_->forward_plan();
-    std::ostringstream out;
-    if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
-    out << "transport " << transport() << ", " << impl_->chosen.reason << "\n  sends "
-        << plan.messages_sent() << (plan.messages_sent() == 1 ? " message, " : " messages, ")
-        << plan.bytes_sent() << " bytes per exchange; copies by " << plan.executor->description();
-    if (const int threads = impl_->plan.executor->threads(); threads > 1)
-        out << ", large ones by " << threads << " threads";
-    out << "\n" << impl_->about_devices();
-    if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
-    for (const NodeTraffic& to : node_traffic())
-        out << "  this node sends " << to.messages << " messages, " << to.bytes
-            << " bytes, to the node of rank " << to.node << ", instead of " << to.pairs << ", "
-            << to.bytes_in_pairs << " bytes, from rank to rank\n";
-    for (const StagePlan& stage : plan.stages) {
-        for (const LinkPlan& link : stage.links)
-            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes
-                << " bytes, receives " << link.forward.receive_bytes << "\n";
-        if (stage.self)
-            out << "  own periodic copies: "
-                << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
-                << " bytes\n";
-    }
-    return out.str();
+  const Plan& plan = impl_->forward_plan();
+  std::ostringstream out;
+  if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
+  out << "transport " << transport() << ", " << impl_->chosen.reason << "\n  sends "
+      << plan.messages_sent() << (plan.messages_sent() == 1 ? " message, " : " messages, ")
+      << plan.bytes_sent() << " bytes per exchange; copies by " << plan.executor->description();
+  if (const int threads = impl_->plan.executor->threads(); threads > 1)
+    out << ", large ones by " << threads << " threads";
+  out << "\n" << impl_->about_devices();
+  if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
+  for (const NodeTraffic& to : node_traffic())
+    out << "  this node sends " << to.messages << " messages, " << to.bytes
+        << " bytes, to the node of rank " << to.node << ", instead of " << to.pairs << ", "
+        << to.bytes_in_pairs << " bytes, from rank to rank\n";
+  for (const StagePlan& stage : plan.stages) {
+    for (const LinkPlan& link : stage.links)
+      out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives "
+          << link.forward.receive_bytes << "\n";
+    if (stage.self)
+      out << "  own periodic copies: "
+          << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
+          << " bytes\n";
+  }
+  return out.str();
 }
 
 }  // namespace parhelion

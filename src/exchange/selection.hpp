@@ -14,26 +14,25 @@ class Stages;
 
 /// Transports for neighbors on this node (near), those with small pieces (small) and all others.
 struct Choice {
-    const TransportInfo* near = nullptr;
-    const TransportInfo* small = nullptr;
-    const TransportInfo* far = nullptr;
-    Sequence sequence = Sequence::direct;
+  const TransportInfo* near = nullptr;
+  const TransportInfo* small = nullptr;
+  const TransportInfo* far = nullptr;
+  Sequence sequence = Sequence::direct;
 
-    friend bool operator==(const Choice&, const Choice&) = default;
-    /// "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", after "by_dimension:" or "far_by_dimension:" if so.
-    std::string name() const;
-    std::vector<const TransportInfo*> used() const;
-    double handicap() const;
-    /// Whether the choice depends on which ranks share a node.
-    bool splits() const {
-        return near != far || small != far || far->scope == Scope::same_node ||
-               far->traits.passes_on;
-    }
-    const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
-        return !on_node ? *far : inside(link.small ? *small : *near);
-    }
-    /// Inside the node, staged_shared replaces transports that collect messages for other nodes.
-    static const TransportInfo& inside(const TransportInfo& asked);
+  friend bool operator==(const Choice&, const Choice&) = default;
+  /// "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", after "by_dimension:" or "far_by_dimension:" if so.
+  std::string name() const;
+  std::vector<const TransportInfo*> used() const;
+  double handicap() const;
+  /// Whether the choice depends on which ranks share a node.
+  bool splits() const {
+    return near != far || small != far || far->scope == Scope::same_node || far->traits.passes_on;
+  }
+  const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
+    return !on_node ? *far : inside(link.small ? *small : *near);
+  }
+  /// Inside the node, staged_shared replaces transports that collect messages for other nodes.
+  static const TransportInfo& inside(const TransportInfo& asked);
 };
 
 /// Throws Error for unknown names, for unavailable transports, and for a far one that does not
@@ -53,69 +52,69 @@ AutoList parse_auto_list(const std::string& text, const std::vector<const Transp
 
 /// How the program will use an exchange. Equal on all ranks.
 struct Use {
-    bool overlap = false;  ///< begin and end around work; else called at once
-    bool at_once = false;  ///< never begun
-    /// Seconds of work between begin and end, or before each call. 0 with overlap: one exchange's
-    /// duration, at most 200 µs.
-    double work_s = 0;
+  bool overlap = false;  ///< begin and end around work; else called at once
+  bool at_once = false;  ///< never begun
+  /// Seconds of work between begin and end, or before each call. 0 with overlap: one exchange's
+  /// duration, at most 200 µs.
+  double work_s = 0;
 };
 
 /// Determines the candidates. Equal on all ranks after a reduction.
 struct Situation {
-    bool near = false, far = false;  ///< some rank has a neighbor on its own / on another node
-    bool small = false,
-         large = false;    ///< some rank gets small / large pieces from its node
-    bool at_once = false;  ///< the program never uses begin
-    bool threads = false;  ///< several threads of some rank may call MPI
-    bool by_dimension = false, far_by_dimension = false;  ///< these sequences would save messages
-    std::vector<bool> refused = {};                       ///< by transport: some rank cannot use it
+  bool near = false, far = false;  ///< some rank has a neighbor on its own / on another node
+  bool small = false,
+       large = false;    ///< some rank gets small / large pieces from its node
+  bool at_once = false;  ///< the program never uses begin
+  bool threads = false;  ///< several threads of some rank may call MPI
+  bool by_dimension = false, far_by_dimension = false;  ///< these sequences would save messages
+  std::vector<bool> refused = {};                       ///< by transport: some rank cannot use it
 };
 
 struct Candidate {
-    Choice choice;
-    int after = -1;      ///< try only when this earlier candidate, ...
-    double within = 0;   ///< ... takes at most this factor times the fastest
-    double least_s = 0;  ///< try only when the fastest takes at least this long
+  Choice choice;
+  int after = -1;      ///< try only when this earlier candidate, ...
+  double within = 0;   ///< ... takes at most this factor times the fastest
+  double least_s = 0;  ///< try only when the fastest takes at least this long
 };
 
 /// All usable candidates, likely winners first: fast early ones exclude later ones.
-std::vector<Candidate> candidates(const std::vector<const TransportInfo*>& all,
-                                  const Situation& situation, const AutoList& list);
+std::vector<Candidate> candidates(
+    const std::vector<const TransportInfo*>& all, const Situation& situation, const AutoList& list);
 
 /// Trials of one candidate: `warming` untimed exchanges, then `samples` samples of `each`
 /// exchanges.
 struct Turn {
-    int candidate = 0, warming = 0, samples = 1, each = 1;
+  int candidate = 0, warming = 0, samples = 1, each = 1;
 };
 
 /// Runs a race's trials. Results are equal on all ranks, so that all ranks decide alike.
 class Track {
-public:
-    virtual ~Track() = default;
-    /// Sets the candidate up. Returns why it is refused, else an empty string.
-    virtual std::string make(int candidate) = 0;
-    /// Runs the turns in order. Returns the median of each one's samples, in seconds per exchange.
-    virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
-    virtual double elapsed() const = 0;
+ public:
+  virtual ~Track() = default;
+  /// Sets the candidate up. Returns why it is refused, else an empty string.
+  virtual std::string make(int candidate) = 0;
+  /// Runs the turns in order. Returns the median of each one's samples, in seconds per exchange.
+  virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
+  virtual double elapsed() const = 0;
 };
 
 /// The lower median.
 double median(std::vector<double> values);
 
 struct Standing {
-    static constexpr double unknown = 1e300;
-    std::string refusal = {};  ///< why its set-up was refused
-    bool made = false;
-    double early = unknown;           ///< best of its first turns, in seconds per exchange
-    std::vector<double> rounds = {};  ///< one turn each
+  static constexpr double unknown = 1e300;
+  std::string refusal = {};  ///< why its set-up was refused
+  bool made = false;
+  double early = unknown;           ///< best of its first turns, in seconds per exchange
+  std::vector<double> rounds = {};  ///< one turn each
 
-    /// The median of the rounds, `early` before them.
-    double seconds() const { return rounds.empty() ? early : median(rounds); }
+  /// The median of the rounds, `early` before them.
+  double seconds() const { return rounds.empty() ? early : median(rounds); }
 };
 
 struct RaceResult {
-    int winner = -1;  ///< −1: all were refused
-    std::vector<Standing> standings;
+  int winner = -1;  ///< −1: all were refused
+  std::vector<Standing> standings;
 };
 
 /// Tries each candidate while its exchanges get faster. Those near the fastest enter short rounds
@@ -123,9 +122,9 @@ struct RaceResult {
 RaceResult run_race(const std::vector<Candidate>& candidates, Track& track);
 
 struct Selected {
-    Choice choice;
-    std::unique_ptr<Stages> stages;  ///< forward direction only
-    std::string reason;
+  Choice choice;
+  std::unique_ptr<Stages> stages;  ///< forward direction only
+  std::string reason;
 };
 
 /// Collective. Throws Error for a sequence that saves no messages, and what the transport throws.

@@ -13,532 +13,529 @@ namespace parhelion {
 namespace {
 
 void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
-    const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
-    if (info.scope == Scope::own_rank)
-        throw Error(
-            refusal +
-            ": it serves a rank's own periodic images only, which every transport does: use auto");
-    if (info.scope == Scope::same_node && !on_node)
-        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
+  const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
+  if (info.scope == Scope::own_rank)
+    throw Error(
+        refusal +
+        ": it serves a rank's own periodic images only, which every transport does: use auto");
+  if (info.scope == Scope::same_node && !on_node)
+    throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
 }
 
 // Whether all ranks are reachable; local, independent of the neighbors.
 bool reaches_all(const Choice& choice, const Communicator& comm) {
-    if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) {
-            return info->scope == Scope::own_rank;
-        }))
-        return false;
-    return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
+  if (std::ranges::any_of(
+          choice.used(), [](const TransportInfo* info) { return info->scope == Scope::own_rank; }))
+    return false;
+  return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
 }
 
 void require_space(const TransportInfo& info, const Plan& plan) {
-    if (!serves_memory_of(info, plan))
-        throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+  if (!serves_memory_of(info, plan))
+    throw Error("transport " + info.name + ": " + refusal_of(info, plan));
 }
 
 }  // namespace
 
 StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue,
-                             Direction direction, const StagePlan& stage, const Choice& choice)
+    Direction direction, const StagePlan& stage, const Choice& choice)
     : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
       arrived_(stage.links.size()) {
-    const Communicator& comm = plan.communicator();
-    if (choice.splits()) comm.node();
-    const auto on_node = [&](const LinkPlan& link) {
-        return choice.splits() && comm.node_rank(link.rank) >= 0;
-    };
-    for (const LinkPlan& link : stage.links)
-        homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
-    for (const TransportInfo* each : choice.used())
-        require_space(*each, plan);  // same spaces on all ranks
-    if (!reaches_all(choice, comm))
-        validate_together(comm, [&] {
-            for (std::size_t i = 0; i < homes_.size(); ++i)
-                require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
-        });
-    for (const TransportInfo* each : choice.used()) make(*each);
-    for (const Part& part : parts_) {
-        if (part.slots.empty()) continue;
-        if (NodeContext* const node = part.transport->node()) node_ = node;
-        must_poll_ = must_poll_ || part.transport->must_poll() || !plan.executor->is_immediate();
-        calls_mpi_ = calls_mpi_ || part.transport->calls_mpi();
-    }
+  const Communicator& comm = plan.communicator();
+  if (choice.splits()) comm.node();
+  const auto on_node = [&](const LinkPlan& link) {
+    return choice.splits() && comm.node_rank(link.rank) >= 0;
+  };
+  for (const LinkPlan& link : stage.links)
+    homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
+  for (const TransportInfo* each : choice.used())
+    require_space(*each, plan);  // same spaces on all ranks
+  if (!reaches_all(choice, comm))
+    validate_together(comm, [&] {
+      for (std::size_t i = 0; i < homes_.size(); ++i)
+        require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
+    });
+  for (const TransportInfo* each : choice.used()) make(*each);
+  for (const Part& part : parts_) {
+    if (part.slots.empty()) continue;
+    if (NodeContext* const node = part.transport->node()) node_ = node;
+    must_poll_ = must_poll_ || part.transport->must_poll() || !plan.executor->is_immediate();
+    calls_mpi_ = calls_mpi_ || part.transport->calls_mpi();
+  }
 }
 
 // Collective: every rank creates each transport, even without links.
 void StageExchange::make(const TransportInfo& info) {
-    std::vector<const LinkPlan*> links;
-    std::vector<int> slots;
-    for (std::size_t slot = 0; slot < homes_.size(); ++slot)
-        if (homes_[slot].info == &info) {
-            links.push_back(&stage_.links[slot]);
-            slots.push_back(slot);
-        }
-    const bool has_reach = reach_of(info, plan_) == Reach::arrays;
-    auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
-                                plan_.communicator().next_tag()});
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        homes_[slots[i]].transport = transport.get();
-        homes_[slots[i]].slot = i;
+  std::vector<const LinkPlan*> links;
+  std::vector<int> slots;
+  for (std::size_t slot = 0; slot < homes_.size(); ++slot)
+    if (homes_[slot].info == &info) {
+      links.push_back(&stage_.links[slot]);
+      slots.push_back(slot);
     }
-    parts_.push_back({std::move(transport), std::move(slots)});
+  const bool has_reach = reach_of(info, plan_) == Reach::arrays;
+  auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
+      plan_.communicator().next_tag()});
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    homes_[slots[i]].transport = transport.get();
+    homes_[slots[i]].slot = i;
+  }
+  parts_.push_back({std::move(transport), std::move(slots)});
 }
 
 std::string StageExchange::refusal() {
-    std::string why;
-    for (const Part& part : parts_)
-        if (why.empty()) why = part.transport->refusal();
-    return why;
+  std::string why;
+  for (const Part& part : parts_)
+    if (why.empty()) why = part.transport->refusal();
+  return why;
 }
 
 void StageExchange::begin() {
-    missing_ = 0;
-    for (const Part& part : parts_) missing_ += part.transport->expected();
-    wrapped_ = stage_.wrap.empty();
-    combined_ = 0;
-    own_combined_ = !stage_.self;
-    for (const Part& part : parts_) part.transport->begin();
-    if (forward()) copy_own_images();
+  missing_ = 0;
+  for (const Part& part : parts_) missing_ += part.transport->expected();
+  wrapped_ = stage_.wrap.empty();
+  combined_ = 0;
+  own_combined_ = !stage_.self;
+  for (const Part& part : parts_) part.transport->begin();
+  if (forward()) copy_own_images();
 }
 
 void StageExchange::leave() {
-    for (const Part& part : parts_) part.transport->leave();
+  for (const Part& part : parts_) part.transport->leave();
 }
 
 void StageExchange::give_up() {
-    for (const Part& part : parts_) part.transport->give_up();
+  for (const Part& part : parts_) part.transport->give_up();
 }
 
 bool StageExchange::passes_on() const {
-    return std::ranges::any_of(parts_, [](const Part& part) {
-        return !part.slots.empty() && part.transport->passes_on();
-    });
+  return std::ranges::any_of(
+      parts_, [](const Part& part) { return !part.slots.empty() && part.transport->passes_on(); });
 }
 
 std::vector<NodeTraffic> StageExchange::traffic() const {
-    std::vector<NodeTraffic> all;
-    for (const Part& part : parts_)
-        std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
-    return all;
+  std::vector<NodeTraffic> all;
+  for (const Part& part : parts_)
+    std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
+  return all;
 }
 
 int StageExchange::ready() {
-    for (const Part& part : parts_)
-        if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
-    return -1;
+  for (const Part& part : parts_)
+    if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
+  return -1;
 }
 
 void StageExchange::deliver(int slot, Reduction reduction) {
-    const Home& home = homes_[slot];
-    home.transport->deliver(home.slot, reduction);
+  const Home& home = homes_[slot];
+  home.transport->deliver(home.slot, reduction);
 }
 
 bool StageExchange::finished() {
-    bool all = true;
-    for (const Part& part : parts_) all = part.transport->finished() && all;
-    return all;
+  bool all = true;
+  for (const Part& part : parts_) all = part.transport->finished() && all;
+  return all;
 }
 
 void StageExchange::copy(const Program& program, Reduction reduction) {
-    if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
+  if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
 }
 
 void StageExchange::copy_own_images() {
-    copy(stage_.wrap_owned);
-    if (!stage_.self) return;
-    copy(stage_.self->forward);
-    copy(stage_.self->repeat);
+  copy(stage_.wrap_owned);
+  if (!stage_.self) return;
+  copy(stage_.self->forward);
+  copy(stage_.self->repeat);
 }
 
 bool StageExchange::take_arrived(Reduction reduction) {
-    bool any = false;
-    for (int slot; missing_ > 0 && (slot = ready()) >= 0; any = true) {
-        --missing_;
-        if (forward()) deliver(slot, reduction);
-        else arrived_[slot] = true;
-    }
-    return any;
+  bool any = false;
+  for (int slot; missing_ > 0 && (slot = ready()) >= 0; any = true) {
+    --missing_;
+    if (forward()) deliver(slot, reduction);
+    else arrived_[slot] = true;
+  }
+  return any;
 }
 
 // Combines while all lower ranks have arrived; this rank's own ghosts take their turn.
 bool StageExchange::combine_in_order(Reduction reduction) {
-    const std::size_t before = combined_ + own_combined_;
-    const auto receives = [this](std::size_t slot) {
-        return stage_.links[slot].reverse.receive_bytes > 0;
-    };
-    for (; combined_ < arrived_.size(); ++combined_) {
-        if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
-            combine_own(reduction);
-        if (!receives(combined_)) continue;
-        if (!arrived_[combined_]) break;
-        arrived_[combined_] = false;
-        deliver(combined_, reduction);
-    }
-    if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
-    return combined_ + own_combined_ != before;
+  const std::size_t before = combined_ + own_combined_;
+  const auto receives = [this](std::size_t slot) {
+    return stage_.links[slot].reverse.receive_bytes > 0;
+  };
+  for (; combined_ < arrived_.size(); ++combined_) {
+    if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
+      combine_own(reduction);
+    if (!receives(combined_)) continue;
+    if (!arrived_[combined_]) break;
+    arrived_[combined_] = false;
+    deliver(combined_, reduction);
+  }
+  if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
+  return combined_ + own_combined_ != before;
 }
 
 void StageExchange::combine_own(Reduction reduction) {
-    copy(stage_.self->reverse, reduction);
-    own_combined_ = true;
+  copy(stage_.self->reverse, reduction);
+  own_combined_ = true;
 }
 
 Poll StageExchange::poll(Reduction reduction, bool may_combine) {
-    bool moved = take_arrived(reduction);
-    if (!forward()) {
-        if (!may_combine) return moved ? Poll::moved : Poll::nothing;
-        moved = combine_in_order(reduction) || moved;
-    } else if (missing_ == 0 && !wrapped_) {
-        copy(stage_.wrap);
-        wrapped_ = moved = true;
-    }
-    if (missing_ == 0 && finished()) return Poll::complete;
-    return moved ? Poll::moved : Poll::nothing;
+  bool moved = take_arrived(reduction);
+  if (!forward()) {
+    if (!may_combine) return moved ? Poll::moved : Poll::nothing;
+    moved = combine_in_order(reduction) || moved;
+  } else if (missing_ == 0 && !wrapped_) {
+    copy(stage_.wrap);
+    wrapped_ = moved = true;
+  }
+  if (missing_ == 0 && finished()) return Poll::complete;
+  return moved ? Poll::moved : Poll::nothing;
 }
 
 std::string StageExchange::missing_text() const {
-    std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
-    text += concat(" of rank ", plan_.communicator().rank());
-    std::string waits;
-    for (const Home& home : homes_)
-        if (const std::string state = home.transport->state(home.slot); !state.empty())
-            waits += ", " + home.info->name + " " + state;
-    return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
+  std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
+  text += concat(" of rank ", plan_.communicator().rank());
+  std::string waits;
+  for (const Home& home : homes_)
+    if (const std::string state = home.transport->state(home.slot); !state.empty())
+      waits += ", " + home.info->name + " " + state;
+  return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
 }
 
 // Sends, with values that one stage combined for the next, the rank whose reduction failed. Only
 // user-defined reductions can fail.
 class FailureNotes {
-public:
-    // Collective.
-    explicit FailureNotes(const Plan& plan) : comm_(plan.communicator()), tag_(comm_.next_tag()) {
-        for (const StagePlan& stage : plan.stages)
-            stages_.push_back(std::make_shared<StageNotes>(stage));
+ public:
+  // Collective.
+  explicit FailureNotes(const Plan& plan) : comm_(plan.communicator()), tag_(comm_.next_tag()) {
+    for (const StagePlan& stage : plan.stages)
+      stages_.push_back(std::make_shared<StageNotes>(stage));
+  }
+  ~FailureNotes() {
+    for (const auto& notes : stages_) {
+      const bool settled = notes->receives.settle() & notes->sends.settle();
+      if (!settled) orphan(notes);
+      if (!settled || notes->receives.cancelled()) tag_.keep();
     }
-    ~FailureNotes() {
-        for (const auto& notes : stages_) {
-            const bool settled = notes->receives.settle() & notes->sends.settle();
-            if (!settled) orphan(notes);
-            if (!settled || notes->receives.cancelled()) tag_.keep();
-        }
+  }
+  FailureNotes(const FailureNotes&) = delete;
+  FailureNotes& operator=(const FailureNotes&) = delete;
+
+  void reset() { failed_ = -1; }
+  // Call before the stage sends values. `stage`: its number in the plan; `failed`: on this rank.
+  void begin(std::size_t stage, bool failed) {
+    StageNotes& notes = *stages_[stage];
+    if (failed && failed_ < 0) failed_ = comm_.rank();
+    notes.sent = failed_;
+    notes.taken = false;
+    for (int i = 0; i < notes.receives.size(); ++i)
+      check_reached(MPI_Irecv(&notes.received[i], 1, MPI_INT, notes.receives.rank(i), tag_,
+                        comm_.handle(), &notes.receives[i]),
+          notes.receives.rank(i), "MPI_Irecv");
+    for (int i = 0; i < notes.sends.size(); ++i)
+      check_reached(MPI_Isend(&notes.sent, 1, MPI_INT, notes.sends.rank(i), tag_, comm_.handle(),
+                        &notes.sends[i]),
+          notes.sends.rank(i), "MPI_Isend");
+  }
+  // Whether all notes of the stage are received and sent. Does not wait.
+  bool have_arrived(std::size_t stage) {
+    StageNotes& notes = *stages_[stage];
+    if (notes.taken) return true;
+    if (!notes.receives.test_all() || !notes.sends.test_all()) return false;
+    notes.taken = true;
+    for (const int rank : notes.received) failed_ = std::max(failed_, rank);
+    return true;
+  }
+  // The failed rank, −1 for none.
+  int failed_rank() const { return failed_; }
+
+ private:
+  // MPI reads and writes the numbers, even after an error.
+  struct StageNotes {
+    int sent = -1;
+    std::vector<int> received;
+    RequestSet sends{RequestSet::Kind::sends}, receives{RequestSet::Kind::receives};
+    bool taken = true;
+
+    explicit StageNotes(const StagePlan& stage) {
+      for (const LinkPlan& link : stage.links) {
+        if (link.reverse.send_bytes > 0) sends.add(sends.size(), link.rank);
+        if (link.reverse.receive_bytes > 0) receives.add(receives.size(), link.rank);
+      }
+      received.resize(receives.size(), -1);
     }
-    FailureNotes(const FailureNotes&) = delete;
-    FailureNotes& operator=(const FailureNotes&) = delete;
+  };
 
-    void reset() { failed_ = -1; }
-    // Call before the stage sends values. `stage`: its number in the plan; `failed`: on this rank.
-    void begin(std::size_t stage, bool failed) {
-        StageNotes& notes = *stages_[stage];
-        if (failed && failed_ < 0) failed_ = comm_.rank();
-        notes.sent = failed_;
-        notes.taken = false;
-        for (int i = 0; i < notes.receives.size(); ++i)
-            check_reached(MPI_Irecv(&notes.received[i], 1, MPI_INT, notes.receives.rank(i), tag_,
-                                    comm_.handle(), &notes.receives[i]),
-                          notes.receives.rank(i), "MPI_Irecv");
-        for (int i = 0; i < notes.sends.size(); ++i)
-            check_reached(MPI_Isend(&notes.sent, 1, MPI_INT, notes.sends.rank(i), tag_,
-                                    comm_.handle(), &notes.sends[i]),
-                          notes.sends.rank(i), "MPI_Isend");
-    }
-    // Whether all notes of the stage are received and sent. Does not wait.
-    bool have_arrived(std::size_t stage) {
-        StageNotes& notes = *stages_[stage];
-        if (notes.taken) return true;
-        if (!notes.receives.test_all() || !notes.sends.test_all()) return false;
-        notes.taken = true;
-        for (const int rank : notes.received) failed_ = std::max(failed_, rank);
-        return true;
-    }
-    // The failed rank, −1 for none.
-    int failed_rank() const { return failed_; }
-
-private:
-    // MPI reads and writes the numbers, even after an error.
-    struct StageNotes {
-        int sent = -1;
-        std::vector<int> received;
-        RequestSet sends{RequestSet::Kind::sends}, receives{RequestSet::Kind::receives};
-        bool taken = true;
-
-        explicit StageNotes(const StagePlan& stage) {
-            for (const LinkPlan& link : stage.links) {
-                if (link.reverse.send_bytes > 0) sends.add(sends.size(), link.rank);
-                if (link.reverse.receive_bytes > 0) receives.add(receives.size(), link.rank);
-            }
-            received.resize(receives.size(), -1);
-        }
-    };
-
-    const Communicator comm_;
-    Tag tag_;
-    std::vector<std::shared_ptr<StageNotes>> stages_;
-    int failed_ = -1;
+  const Communicator comm_;
+  Tag tag_;
+  std::vector<std::shared_ptr<StageNotes>> stages_;
+  int failed_ = -1;
 };
 
 // Spin lock: another thread holds it only while it copies arrived values.
 class Stages::Hold {
-public:
-    explicit Hold(Stages& stages) : holder_(stages.holder_) {
-        stages.require_outside();
-        while (!take(holder_)) std::this_thread::yield();
-    }
-    ~Hold() { holder_.store({}, std::memory_order_release); }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
+ public:
+  explicit Hold(Stages& stages) : holder_(stages.holder_) {
+    stages.require_outside();
+    while (!take(holder_)) std::this_thread::yield();
+  }
+  ~Hold() { holder_.store({}, std::memory_order_release); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
 
-    static bool take(std::atomic<std::thread::id>& holder) {
-        std::thread::id nobody;
-        return holder.compare_exchange_strong(nobody, std::this_thread::get_id(),
-                                              std::memory_order_acquire, std::memory_order_relaxed);
-    }
+  static bool take(std::atomic<std::thread::id>& holder) {
+    std::thread::id nobody;
+    return holder.compare_exchange_strong(
+        nobody, std::this_thread::get_id(), std::memory_order_acquire, std::memory_order_relaxed);
+  }
 
-private:
-    std::atomic<std::thread::id>& holder_;
+ private:
+  std::atomic<std::thread::id>& holder_;
 };
 
 void Stages::refuse_inside() {
-    throw Error(
-        "a reduction uses the exchange that calls it: let it combine its two rows of values, and "
-        "nothing else");
+  throw Error(
+      "a reduction uses the exchange that calls it: let it combine its two rows of values, and "
+      "nothing else");
 }
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
-               std::shared_ptr<const Plan> forward)
+    std::shared_ptr<const Plan> forward)
     : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
       queue_(plan.executor->make_queue()),
       watched_(plan.communicator().size() == 1 ? nullptr
                                                : plan.communicator().shared_state<Watch>().node()) {
-    forward_.reserve(forward_plan().stages.size());
-    for (const StagePlan& stage : forward_plan().stages) {
-        forward_.emplace_back(forward_plan(), arrays, *queue_, Direction::forward, stage, choice);
-        calls_mpi_ = calls_mpi_ || forward_.back().calls_mpi();
-    }
-    join_background(this);
+  forward_.reserve(forward_plan().stages.size());
+  for (const StagePlan& stage : forward_plan().stages) {
+    forward_.emplace_back(forward_plan(), arrays, *queue_, Direction::forward, stage, choice);
+    calls_mpi_ = calls_mpi_ || forward_.back().calls_mpi();
+  }
+  join_background(this);
 }
 
 void Stages::make_reverse(bool combine_in_end) {
-    combine_in_end_ = combine_in_end;
-    std::vector<StageExchange> made;
-    made.reserve(plan_.stages.size());
-    for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
-        made.emplace_back(plan_, arrays_, *queue_, Direction::reverse, *stage, choice_);
-        calls_mpi_ = calls_mpi_ || made.back().calls_mpi();
-    }
-    reverse_ = std::move(made);
-    if (reverse_.size() > 1) notes_ = std::make_unique<FailureNotes>(plan_);
+  combine_in_end_ = combine_in_end;
+  std::vector<StageExchange> made;
+  made.reserve(plan_.stages.size());
+  for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
+    made.emplace_back(plan_, arrays_, *queue_, Direction::reverse, *stage, choice_);
+    calls_mpi_ = calls_mpi_ || made.back().calls_mpi();
+  }
+  reverse_ = std::move(made);
+  if (reverse_.size() > 1) notes_ = std::make_unique<FailureNotes>(plan_);
 }
 
 std::string Stages::refusal(Direction direction) {
-    const Hold hold(*this);
-    std::string why;
-    for (StageExchange& stage : stages(direction))
-        if (why.empty()) why = stage.refusal();
-    return why;
+  const Hold hold(*this);
+  std::string why;
+  for (StageExchange& stage : stages(direction))
+    if (why.empty()) why = stage.refusal();
+  return why;
 }
 
 std::string Stages::refusal(Queue* queue) {
-    std::string why = queue != nullptr ? queue->refusal() : std::string();
-    if (!why.empty() || plan_.space() == MemorySpace::host) return why;
-    const Hold hold(*this);
-    return queue_->refusal();
+  std::string why = queue != nullptr ? queue->refusal() : std::string();
+  if (!why.empty() || plan_.space() == MemorySpace::host) return why;
+  const Hold hold(*this);
+  return queue_->refusal();
 }
 
 void Stages::wait(Queue* queue) { queue != nullptr ? queue->wait() : queue_->follow_program(); }
 
 Stages::~Stages() {
-    leave_background(this);
-    if (under_way()) stop();
+  leave_background(this);
+  if (under_way()) stop();
 }
 
 std::vector<NodeTraffic> Stages::traffic() const {
-    std::vector<NodeTraffic> all;
-    for (const StageExchange& stage : forward_)
-        std::ranges::copy(stage.traffic(), std::back_inserter(all));
-    return all;
+  std::vector<NodeTraffic> all;
+  for (const StageExchange& stage : forward_)
+    std::ranges::copy(stage.traffic(), std::back_inserter(all));
+  return all;
 }
 
 void Stages::prepare(Direction direction, Reduction reduction) {
-    if (failure_)
-        throw Error(
-            "this exchange has failed before, its neighbors may be at another one: make a new "
-            "Exchange",
-            ErrorKind::communication);
-    direction_ = direction;
-    reduction_ = reduction;
-    stage_ = 0;
-    begun_by_ = std::this_thread::get_id();
-    if (notes_) notes_->reset();
+  if (failure_)
+    throw Error(
+        "this exchange has failed before, its neighbors may be at another one: make a new "
+        "Exchange",
+        ErrorKind::communication);
+  direction_ = direction;
+  reduction_ = reduction;
+  stage_ = 0;
+  begun_by_ = std::this_thread::get_id();
+  if (notes_) notes_->reset();
 }
 
 void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
-    const Hold hold(*this);
-    prepare(direction, reduction);
-    queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
-    try {
-        while (!queue_->is_done(copied_))
-            std::this_thread::yield();  // the next messages overwrite what these copies read
-        copied_ = {};
-        if (!stages().empty()) stages().front().begin();
-    } catch (...) {
-        failure_ = std::current_exception();
-        give_up();
-    }
-    under_way_.store(true, std::memory_order_relaxed);
+  const Hold hold(*this);
+  prepare(direction, reduction);
+  queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
+  try {
+    while (!queue_->is_done(copied_))
+      std::this_thread::yield();  // the next messages overwrite what these copies read
+    copied_ = {};
+    if (!stages().empty()) stages().front().begin();
+  } catch (...) {
+    failure_ = std::current_exception();
+    give_up();
+  }
+  under_way_.store(true, std::memory_order_relaxed);
 }
 
 void Stages::leave(bool may_wait) {
-    const Hold hold(*this);
-    if (failure_) return;  // `end` throws it
-    try {
-        if (may_wait) queue_->wait();
-        if (!stages().empty()) stages().front().leave();
-    } catch (...) {
-        failure_ = std::current_exception();
-        give_up();
-    }
+  const Hold hold(*this);
+  if (failure_) return;  // `end` throws it
+  try {
+    if (may_wait) queue_->wait();
+    if (!stages().empty()) stages().front().leave();
+  } catch (...) {
+    failure_ = std::current_exception();
+    give_up();
+  }
 }
 
 bool Stages::test() {
-    constexpr int between_looks = 4096;  // for lost ranks: one system call per neighbor
-    const Hold hold(*this);
-    try {
-        while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
-    } catch (...) {
-        failure_ = std::current_exception();  // `end` throws it
-    }
-    if (failure_ || all_moved() ||
-        (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived()))
-        return true;
-    return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
+  constexpr int between_looks = 4096;  // for lost ranks: one system call per neighbor
+  const Hold hold(*this);
+  try {
+    while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
+  } catch (...) {
+    failure_ = std::current_exception();  // `end` throws it
+  }
+  if (failure_ || all_moved() ||
+      (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived()))
+    return true;
+  return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
 }
 
 void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& look) {
-    const Hold hold(*this);
-    under_way_.store(false, std::memory_order_relaxed);
-    if (failure_) give_up();
-    try {
-        finish(timeout_s, look);
-        if (queue != nullptr) queue->follow(*queue_);
-        else
-            while (!all_moved()) std::this_thread::yield();
-    } catch (...) {
-        failure_ = std::current_exception();  // the neighbors' call numbers have moved on
-        give_up();
-    }
-    refuse_failure();
+  const Hold hold(*this);
+  under_way_.store(false, std::memory_order_relaxed);
+  if (failure_) give_up();
+  try {
+    finish(timeout_s, look);
+    if (queue != nullptr) queue->follow(*queue_);
+    else
+      while (!all_moved()) std::this_thread::yield();
+  } catch (...) {
+    failure_ = std::current_exception();  // the neighbors' call numbers have moved on
+    give_up();
+  }
+  refuse_failure();
 }
 
 // The exchange ended on all ranks and stays usable. The failing rank throws the reduction's own
 // error.
 void Stages::refuse_failure() const {
-    if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
-    throw Error(
-        concat("the reduction failed on rank ", notes_->failed_rank(),
-               ", where it combined values that went on to this rank: what it raised there tells "
-               "why"));
+  if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
+  throw Error(concat("the reduction failed on rank ", notes_->failed_rank(),
+      ", where it combined values that went on to this rank: what it raised there tells "
+      "why"));
 }
 
 void Stages::abandon(std::exception_ptr reason) {
-    try {  // for neighbors with the same calls
-        const Hold hold(*this);
-        if (stage_ < stages().size()) stages()[stage_].leave();
-    } catch (...) {  // `reason` takes precedence
-    }
+  try {  // for neighbors with the same calls
     const Hold hold(*this);
-    under_way_.store(false, std::memory_order_relaxed);
-    if (!failure_) failure_ = std::move(reason);
-    stop();
+    if (stage_ < stages().size()) stages()[stage_].leave();
+  } catch (...) {  // `reason` takes precedence
+  }
+  const Hold hold(*this);
+  under_way_.store(false, std::memory_order_relaxed);
+  if (!failure_) failure_ = std::move(reason);
+  stop();
 }
 
 // Late messages must not be written into arrays that may be freed.
 void Stages::stop() {
-    for (auto* const stages : {&forward_, &reverse_}) {
-        for (StageExchange& stage : *stages) stage.give_up();
-        stages->clear();
-    }
+  for (auto* const stages : {&forward_, &reverse_}) {
+    for (StageExchange& stage : *stages) stage.give_up();
+    stages->clear();
+  }
 }
 
 // Throws the failure, and tells waiting neighbors the lost rank, which MPI and system errors do not
 // name.
 void Stages::give_up() {
-    stop();
-    try {
-        std::rethrow_exception(failure_);
-    } catch (const LostRank& lost) {
-        if (watched_ != nullptr) watched_->tell_lost(lost.rank());
-    } catch (const Error& error) {
-        const bool unclear =
-            error.kind() == ErrorKind::communication || error.kind() == ErrorKind::system;
-        const int lost = unclear ? lost_rank() : -1;
-        if (lost < 0) throw;
-        watched_->tell_lost(lost);
-        failure_ = std::make_exception_ptr(
-            LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));
-    }
+  stop();
+  try {
     std::rethrow_exception(failure_);
+  } catch (const LostRank& lost) {
+    if (watched_ != nullptr) watched_->tell_lost(lost.rank());
+  } catch (const Error& error) {
+    const bool unclear =
+        error.kind() == ErrorKind::communication || error.kind() == ErrorKind::system;
+    const int lost = unclear ? lost_rank() : -1;
+    if (lost < 0) throw;
+    watched_->tell_lost(lost);
+    failure_ = std::make_exception_ptr(
+        LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));
+  }
+  std::rethrow_exception(failure_);
 }
 
 // Polls for 500 ms: MPI may notice a lost rank before the system does.
 int Stages::lost_rank() const {
-    if (watched_ == nullptr) return -1;
-    int lost = -1;
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-    while ((lost = watched_->lost_rank()) < 0 && std::chrono::steady_clock::now() < limit)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return lost;
+  if (watched_ == nullptr) return -1;
+  int lost = -1;
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  while ((lost = watched_->lost_rank()) < 0 && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return lost;
 }
 
 void Stages::finish(double timeout_s, const std::function<void()>& look) {
-    while (stage_ < stages().size()) {
-        StageExchange& stage = stages()[stage_];
-        Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr,
-                      stage.must_poll() || notes_failures(), timeout_s);
-        for (Poll last; (last = poll(true)) != Poll::complete;) {
-            if (last == Poll::moved) {
-                waiter.reset();
-                continue;
-            }
-            if (look) look();
-            waiter.pause([&] { return stage.missing_text(); });
-        }
+  while (stage_ < stages().size()) {
+    StageExchange& stage = stages()[stage_];
+    Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr,
+        stage.must_poll() || notes_failures(), timeout_s);
+    for (Poll last; (last = poll(true)) != Poll::complete;) {
+      if (last == Poll::moved) {
+        waiter.reset();
+        continue;
+      }
+      if (look) look();
+      waiter.pause([&] { return stage.missing_text(); });
     }
+  }
 }
 
 Poll Stages::poll(bool in_end) {
-    const Poll result = stages()[stage_].poll(reduction_, in_end || !combine_in_end_);
-    if (result != Poll::complete) return result;
-    if (notes_failures() && !notes_->have_arrived(stage_of_plan())) return Poll::nothing;
-    if (++stage_ < stages().size()) begin_next();
-    else copied_ = queue_->record();
-    return result;
+  const Poll result = stages()[stage_].poll(reduction_, in_end || !combine_in_end_);
+  if (result != Poll::complete) return result;
+  if (notes_failures() && !notes_->have_arrived(stage_of_plan())) return Poll::nothing;
+  if (++stage_ < stages().size()) begin_next();
+  else copied_ = queue_->record();
+  return result;
 }
 
 void Stages::begin_next() {
-    if (notes_failures()) {
-        queue_->wait();  // for combined values
-        notes_->begin(stage_of_plan(), reduction_.by()->has_failed());
-    }
-    stages()[stage_].begin();
+  if (notes_failures()) {
+    queue_->wait();  // for combined values
+    notes_->begin(stage_of_plan(), reduction_.by()->has_failed());
+  }
+  stages()[stage_].begin();
 }
 
 // When MPI serves one thread at a time, only the thread that began the exchange may call it.
 bool Stages::may_work_here() const {
-    return !(calls_mpi_ || notes_failures()) || begun_by_ == std::this_thread::get_id() ||
-           mpi_serves_all_threads();
+  return !(calls_mpi_ || notes_failures()) || begun_by_ == std::this_thread::get_id() ||
+         mpi_serves_all_threads();
 }
 
 bool Stages::advance() {
-    if (!under_way() || !Hold::take(holder_)) return false;
-    bool any = false;
-    try {
-        if (under_way() && !failure_ && stage_ < stages().size() && may_work_here())
-            any = poll() != Poll::nothing;
-    } catch (...) {
-        failure_ = std::current_exception();  // `end` throws it
-    }
-    holder_.store({}, std::memory_order_release);
-    return any;
+  if (!under_way() || !Hold::take(holder_)) return false;
+  bool any = false;
+  try {
+    if (under_way() && !failure_ && stage_ < stages().size() && may_work_here())
+      any = poll() != Poll::nothing;
+  } catch (...) {
+    failure_ = std::current_exception();  // `end` throws it
+  }
+  holder_.store({}, std::memory_order_release);
+  return any;
 }
 
 }  // namespace parhelion

@@ -15,66 +15,66 @@ enum class Poll { nothing, moved, complete };
 /// One stage in one direction: its transports, which share its links, and the rank's own periodic
 /// copies.
 class StageExchange {
-public:
-    /// Collective: creates the transports of `choice`.
-    StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
-                  const StagePlan& stage, const Choice& choice);
+ public:
+  /// Collective: creates the transports of `choice`.
+  StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
+      const StagePlan& stage, const Choice& choice);
 
-    /// Call after binding other arrays. Returns why a transport cannot move them, or "".
-    std::string refusal();
-    void begin();
-    /// The caller leaves: neighbors must be able to end this exchange without it.
-    void leave();
-    void give_up();
-    /// Progresses without waiting. A reverse exchange combines in ascending rank order, or, unless
-    /// `may_combine`, only notes arrivals.
-    Poll poll(Reduction reduction, bool may_combine);
-    /// Whether all values of a reverse exchange have arrived.
-    bool arrived() const { return !forward() && missing_ == 0; }
-    std::string missing_text() const;
+  /// Call after binding other arrays. Returns why a transport cannot move them, or "".
+  std::string refusal();
+  void begin();
+  /// The caller leaves: neighbors must be able to end this exchange without it.
+  void leave();
+  void give_up();
+  /// Progresses without waiting. A reverse exchange combines in ascending rank order, or, unless
+  /// `may_combine`, only notes arrivals.
+  Poll poll(Reduction reduction, bool may_combine);
+  /// Whether all values of a reverse exchange have arrived.
+  bool arrived() const { return !forward() && missing_ == 0; }
+  std::string missing_text() const;
 
-    /// The node to sleep on, null when no neighbor is on this node.
-    NodeContext* node() const { return node_; }
-    bool must_poll() const { return must_poll_; }
-    bool calls_mpi() const { return calls_mpi_; }
-    bool passes_on() const;
-    std::vector<NodeTraffic> traffic() const;
+  /// The node to sleep on, null when no neighbor is on this node.
+  NodeContext* node() const { return node_; }
+  bool must_poll() const { return must_poll_; }
+  bool calls_mpi() const { return calls_mpi_; }
+  bool passes_on() const;
+  std::vector<NodeTraffic> traffic() const;
 
-private:
-    struct Part {
-        std::unique_ptr<Transport> transport;
-        std::vector<int> slots;  // of the stage, indexed by the transport's own
-    };
-    struct Home {
-        const TransportInfo* info;
-        Transport* transport;
-        int slot;
-    };
-    bool forward() const { return direction_ == Direction::forward; }
-    void make(const TransportInfo& info);
-    int ready();
-    void deliver(int slot, Reduction reduction);
-    bool finished();
-    void copy(const Program& program, Reduction reduction = Reduction::replace);
-    void copy_own_images();
-    bool take_arrived(Reduction reduction);
-    bool combine_in_order(Reduction reduction);
-    void combine_own(Reduction reduction);
+ private:
+  struct Part {
+    std::unique_ptr<Transport> transport;
+    std::vector<int> slots;  // of the stage, indexed by the transport's own
+  };
+  struct Home {
+    const TransportInfo* info;
+    Transport* transport;
+    int slot;
+  };
+  bool forward() const { return direction_ == Direction::forward; }
+  void make(const TransportInfo& info);
+  int ready();
+  void deliver(int slot, Reduction reduction);
+  bool finished();
+  void copy(const Program& program, Reduction reduction = Reduction::replace);
+  void copy_own_images();
+  bool take_arrived(Reduction reduction);
+  bool combine_in_order(Reduction reduction);
+  void combine_own(Reduction reduction);
 
-    const Plan& plan_;
-    const BoundArrays& arrays_;
-    Queue& queue_;
-    const Direction direction_;
-    const StagePlan& stage_;
-    std::vector<Home> homes_;  // by slot, one per link
-    std::vector<Part> parts_;
-    int missing_ = 0;
-    bool wrapped_ = false;       // forward: periodic copies of received values are done
-    std::vector<bool> arrived_;  // reverse: not combined yet
-    std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
-    bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
-    NodeContext* node_ = nullptr;
-    bool must_poll_ = false, calls_mpi_ = false;
+  const Plan& plan_;
+  const BoundArrays& arrays_;
+  Queue& queue_;
+  const Direction direction_;
+  const StagePlan& stage_;
+  std::vector<Home> homes_;  // by slot, one per link
+  std::vector<Part> parts_;
+  int missing_ = 0;
+  bool wrapped_ = false;       // forward: periodic copies of received values are done
+  std::vector<bool> arrived_;  // reverse: not combined yet
+  std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
+  bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
+  NodeContext* node_ = nullptr;
+  bool must_poll_ = false, calls_mpi_ = false;
 };
 
 class FailureNotes;
@@ -82,95 +82,94 @@ class FailureNotes;
 /// Runs the stages in order, in reverse order for a reverse exchange. Between begin and end, any
 /// waiting thread of this process advances it.
 class Stages final : BackgroundWork {
-public:
-    /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, in
-    /// another order (plan_in_order).
-    Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
-           std::shared_ptr<const Plan> forward = nullptr);
-    /// Collective: creates the reverse direction, once. It combines only in `end` if
-    /// `combine_in_end`.
-    void make_reverse(bool combine_in_end);
-    ~Stages() override;
-    Stages(const Stages&) = delete;
-    Stages& operator=(const Stages&) = delete;
+ public:
+  /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, in
+  /// another order (plan_in_order).
+  Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
+      std::shared_ptr<const Plan> forward = nullptr);
+  /// Collective: creates the reverse direction, once. It combines only in `end` if
+  /// `combine_in_end`.
+  void make_reverse(bool combine_in_end);
+  ~Stages() override;
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
 
-    /// Like StageExchange::refusal, for all stages of the direction.
-    std::string refusal(Direction direction);
-    /// Why streams allow no begin or end now, "" if they do. `queue` as in begin and end.
-    std::string refusal(Queue* queue);
-    /// Waits for the present contents of `queue`, or for the program's work on the device.
-    void wait(Queue* queue);
-    /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
-    /// has failed, and if it cannot follow: then nothing has begun.
-    void begin(Direction direction, Reduction reduction = Reduction::replace,
-               Queue* queue = nullptr);
-    /// Call after begin when the caller works before `end`: sends, unless packing waits for its
-    /// queue.
-    void leave(bool may_wait);
-    /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
-    /// living neighbor.
-    bool test();
-    /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
-    /// throw; then for this rank's copies, unless `queue` waits for them. Unusable after an error.
-    void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
-    /// The plan that the forward direction runs.
-    const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
-    /// Call after begin, instead of end: gives the exchange up for a reason that neighbors know.
-    void abandon(std::exception_ptr reason);
-    bool calls_mpi() const { return calls_mpi_; }
-    /// Whether other ranks need this one to progress in that direction.
-    bool passes_on(Direction direction) {
-        return std::ranges::any_of(stages(direction),
-                                   [](const StageExchange& stage) { return stage.passes_on(); });
-    }
-    /// Of all forward stages; empty when no transport collects messages.
-    std::vector<NodeTraffic> traffic() const;
+  /// Like StageExchange::refusal, for all stages of the direction.
+  std::string refusal(Direction direction);
+  /// Why streams allow no begin or end now, "" if they do. `queue` as in begin and end.
+  std::string refusal(Queue* queue);
+  /// Waits for the present contents of `queue`, or for the program's work on the device.
+  void wait(Queue* queue);
+  /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
+  /// has failed, and if it cannot follow: then nothing has begun.
+  void begin(Direction direction, Reduction reduction = Reduction::replace, Queue* queue = nullptr);
+  /// Call after begin when the caller works before `end`: sends, unless packing waits for its
+  /// queue.
+  void leave(bool may_wait);
+  /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
+  /// living neighbor.
+  bool test();
+  /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
+  /// throw; then for this rank's copies, unless `queue` waits for them. Unusable after an error.
+  void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
+  /// The plan that the forward direction runs.
+  const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
+  /// Call after begin, instead of end: gives the exchange up for a reason that neighbors know.
+  void abandon(std::exception_ptr reason);
+  bool calls_mpi() const { return calls_mpi_; }
+  /// Whether other ranks need this one to progress in that direction.
+  bool passes_on(Direction direction) {
+    return std::ranges::any_of(
+        stages(direction), [](const StageExchange& stage) { return stage.passes_on(); });
+  }
+  /// Of all forward stages; empty when no transport collects messages.
+  std::vector<NodeTraffic> traffic() const;
 
-    /// Throws Error in a reduction of this exchange, which may not use it.
-    void require_outside() const {
-        if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
-    }
+  /// Throws Error in a reduction of this exchange, which may not use it.
+  void require_outside() const {
+    if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
+  }
 
-private:
-    class Hold;
-    [[noreturn]] static void refuse_inside();
-    bool advance() override;
-    bool may_work_here() const;
-    void prepare(Direction direction, Reduction reduction);
-    Poll poll(bool in_end = false);
-    void begin_next();
-    void finish(double timeout_s, const std::function<void()>& look);
-    void refuse_failure() const;
-    bool notes_failures() const {
-        return notes_ && direction_ == Direction::reverse && reduction_.by() != nullptr;
-    }
-    std::size_t stage_of_plan() const { return plan_.stages.size() - 1 - stage_; }
-    bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
-    [[noreturn]] void give_up();
-    void stop();
-    int lost_rank() const;
-    std::vector<StageExchange>& stages(Direction direction) {
-        return direction == Direction::forward ? forward_ : reverse_;
-    }
-    std::vector<StageExchange>& stages() { return stages(direction_); }
+ private:
+  class Hold;
+  [[noreturn]] static void refuse_inside();
+  bool advance() override;
+  bool may_work_here() const;
+  void prepare(Direction direction, Reduction reduction);
+  Poll poll(bool in_end = false);
+  void begin_next();
+  void finish(double timeout_s, const std::function<void()>& look);
+  void refuse_failure() const;
+  bool notes_failures() const {
+    return notes_ && direction_ == Direction::reverse && reduction_.by() != nullptr;
+  }
+  std::size_t stage_of_plan() const { return plan_.stages.size() - 1 - stage_; }
+  bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
+  [[noreturn]] void give_up();
+  void stop();
+  int lost_rank() const;
+  std::vector<StageExchange>& stages(Direction direction) {
+    return direction == Direction::forward ? forward_ : reverse_;
+  }
+  std::vector<StageExchange>& stages() { return stages(direction_); }
 
-    const Plan& plan_;
-    const std::shared_ptr<const Plan> staged_;  // null: forward runs plan_
-    const BoundArrays& arrays_;
-    const Choice choice_;
-    const std::shared_ptr<Queue> queue_;            // of all copies of this exchange
-    Event copied_;                                  // the last copy
-    std::vector<StageExchange> forward_, reverse_;  // in execution order
-    std::unique_ptr<FailureNotes> notes_;           // null: no stage forwards combined values
-    bool calls_mpi_ = false, combine_in_end_ = false;
-    std::atomic<std::thread::id> holder_{};  // thread inside; guards the members below
-    Direction direction_ = Direction::forward;
-    Reduction reduction_ = Reduction::replace;
-    std::size_t stage_ = 0;
-    int idle_tests_ = 0;  // since the last progress
-    std::thread::id begun_by_;
-    std::exception_ptr failure_;
-    NodeContext* watched_;  // null: no ranks to watch
+  const Plan& plan_;
+  const std::shared_ptr<const Plan> staged_;  // null: forward runs plan_
+  const BoundArrays& arrays_;
+  const Choice choice_;
+  const std::shared_ptr<Queue> queue_;            // of all copies of this exchange
+  Event copied_;                                  // the last copy
+  std::vector<StageExchange> forward_, reverse_;  // in execution order
+  std::unique_ptr<FailureNotes> notes_;           // null: no stage forwards combined values
+  bool calls_mpi_ = false, combine_in_end_ = false;
+  std::atomic<std::thread::id> holder_{};  // thread inside; guards the members below
+  Direction direction_ = Direction::forward;
+  Reduction reduction_ = Reduction::replace;
+  std::size_t stage_ = 0;
+  int idle_tests_ = 0;  // since the last progress
+  std::thread::id begun_by_;
+  std::exception_ptr failure_;
+  NodeContext* watched_;  // null: no ranks to watch
 };
 
 }  // namespace parhelion

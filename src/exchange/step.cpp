@@ -5,20 +5,19 @@
 namespace parhelion {
 
 Step::~Step() {
-    if (has_ended()) return;
-    try {
-        operation_->end();
-    } catch (...) {  // a destructor cannot report; call end to get the error
-    }
+  if (has_ended()) return;
+  try {
+    operation_->end();
+  } catch (...) {  // a destructor cannot report; call end to get the error
+  }
 }
 
 void Step::end() {
-    if (operation_ == nullptr)
-        throw Error("this step has ended or was moved from: end a step once");
-    if (operation_->number() != number_)
-        throw Error("this step has ended, and what it was of has begun again: end a step once");
-    operation_->end();
-    operation_.reset();
+  if (operation_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
+  if (operation_->number() != number_)
+    throw Error("this step has ended, and what it was of has begun again: end a step once");
+  operation_->end();
+  operation_.reset();
 }
 
 }  // namespace parhelion

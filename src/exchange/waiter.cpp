@@ -38,70 +38,69 @@ Waiter::Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
 
 void Waiter::relax() {
 #if defined(__x86_64__)
-    _mm_pause();
+  _mm_pause();
 #endif
 }
 
 void Waiter::pause_slowly(const std::function<std::string()>& what) {
-    if (!sleeps_) {
-        if (!advance_background()) sched_yield();
-        if (polls_ % 256 == 0) watch(what);
-        return;
-    }
-    if (advance_background()) return;
-    if (polls_ - eager_polls_ < yields_before_sleep) {
-        sched_yield();
-        return;
-    }
-    watch(what);
-    sleep();
+  if (!sleeps_) {
+    if (!advance_background()) sched_yield();
+    if (polls_ % 256 == 0) watch(what);
+    return;
+  }
+  if (advance_background()) return;
+  if (polls_ - eager_polls_ < yields_before_sleep) {
+    sched_yield();
+    return;
+  }
+  watch(what);
+  sleep();
 }
 
 // The first call announces the sleep, the caller polls once more, the second call sleeps.
 void Waiter::sleep() {
-    Mailbox& mailbox = node_->mailbox();
-    if (!armed_) {
-        doorbell_ = mailbox.doorbell.load(std::memory_order_acquire);
-        announce_sleep(mailbox);
-        armed_ = true;
-        node_->keep_mpi_going();
-        return;
-    }
-    sleep_at(mailbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);
-    disarm();
+  Mailbox& mailbox = node_->mailbox();
+  if (!armed_) {
+    doorbell_ = mailbox.doorbell.load(std::memory_order_acquire);
+    announce_sleep(mailbox);
+    armed_ = true;
+    node_->keep_mpi_going();
+    return;
+  }
+  sleep_at(mailbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);
+  disarm();
 }
 
 void Waiter::disarm() {
-    if (!armed_) return;
-    node_->mailbox().sleepers.fetch_sub(1, std::memory_order_relaxed);
-    armed_ = false;
+  if (!armed_) return;
+  node_->mailbox().sleepers.fetch_sub(1, std::memory_order_relaxed);
+  armed_ = false;
 }
 
 void Waiter::watch(const std::function<std::string()>& what) {
-    const auto now = Clock::now();
-    if (!waited_) {
-        waited_.emplace();
-        watched_ = now;
-    }
-    waited_->look(now);
-    if (std::chrono::duration<double>(now - watched_).count() >= watch_every_s) {
-        watched_ = now;
-        if (node_ != nullptr) look_for_lost(what);
-        look_for_failed();
-    }
-    if (timeout_s_ > 0 && waited_->seconds() >= timeout_s_)
-        throw Error(
-            "no answer within " + seconds_text(timeout_s_) + ": " + what() +
-                "; see whether that rank still runs "
-                "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
-            ErrorKind::timeout);
+  const auto now = Clock::now();
+  if (!waited_) {
+    waited_.emplace();
+    watched_ = now;
+  }
+  waited_->look(now);
+  if (std::chrono::duration<double>(now - watched_).count() >= watch_every_s) {
+    watched_ = now;
+    if (node_ != nullptr) look_for_lost(what);
+    look_for_failed();
+  }
+  if (timeout_s_ > 0 && waited_->seconds() >= timeout_s_)
+    throw Error("no answer within " + seconds_text(timeout_s_) + ": " + what() +
+                    "; see whether that rank still runs "
+                    "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
+        ErrorKind::timeout);
 }
 
 // Throws at the second look: a rank's last message may arrive just before it ends.
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
-    const int before = std::exchange(suspect_, node_->lost_rank());
-    if (suspect_ >= 0 && suspect_ == before)
-        throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
+  const int before = std::exchange(suspect_, node_->lost_rank());
+  if (suspect_ >= 0 && suspect_ == before)
+    throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
 }
 
 }  // namespace parhelion

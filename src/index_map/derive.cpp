@@ -10,118 +10,115 @@ namespace parhelion {
 namespace {
 
 void check_lists(const RootLists& lists, int ranks) {
-    const auto expect = [&](std::size_t given, const char* what) {
-        if (given != static_cast<std::size_t>(ranks))
-            throw Error(concat("the root lists ", what, " of ", given,
-                               " ranks and the communicator has ", ranks,
-                               ": give one entry per rank"));
-    };
-    expect(lists.owned.size(), "owned cells");
-    expect(lists.ghost_counts.size(), "ghosts");
-    global_index sum = 0;
-    for (global_index count : lists.ghost_counts) {
-        if (count < 0 || count > std::numeric_limits<local_index>::max())
-            throw Error(concat("a rank cannot have ", count,
-                               " ghosts: pass 0 or more, and fewer than 2^31"));
-        sum += count;
-    }
-    if (std::cmp_not_equal(sum, lists.ghost_ids.size()))
-        throw Error(concat("the ghost counts add up to ", sum, " and ", lists.ghost_ids.size(),
-                           " ghost ids are given: make them equal"));
+  const auto expect = [&](std::size_t given, const char* what) {
+    if (given != static_cast<std::size_t>(ranks))
+      throw Error(concat("the root lists ", what, " of ", given, " ranks and the communicator has ",
+          ranks, ": give one entry per rank"));
+  };
+  expect(lists.owned.size(), "owned cells");
+  expect(lists.ghost_counts.size(), "ghosts");
+  global_index sum = 0;
+  for (global_index count : lists.ghost_counts) {
+    if (count < 0 || count > std::numeric_limits<local_index>::max())
+      throw Error(
+          concat("a rank cannot have ", count, " ghosts: pass 0 or more, and fewer than 2^31"));
+    sum += count;
+  }
+  if (std::cmp_not_equal(sum, lists.ghost_ids.size()))
+    throw Error(concat("the ghost counts add up to ", sum, " and ", lists.ghost_ids.size(),
+        " ghost ids are given: make them equal"));
 }
 
 // Sends each rank its number of owned cells and its ghosts, one rank after another: the root needs
 // no second copy of all lists.
-std::vector<global_index> part_from_root(const RootLists& lists, int root,
-                                         const Communicator& comm) {
-    const Tag tag = comm.next_tag();
-    if (comm.rank() != root) return receive_message(comm, root, tag).values<global_index>();
-    std::vector<global_index> own;
-    const global_index* next = lists.ghost_ids.data();
-    for (int r = 0; r < comm.size(); next += lists.ghost_counts[r], ++r) {
-        Message part{r, {}};
-        part.append(&lists.owned[r], 1);
-        part.append(next, lists.ghost_counts[r]);
-        if (r == root) own = part.values<global_index>();
-        else send_message(comm, std::move(part), tag);
-    }
-    return own;
+std::vector<global_index> part_from_root(
+    const RootLists& lists, int root, const Communicator& comm) {
+  const Tag tag = comm.next_tag();
+  if (comm.rank() != root) return receive_message(comm, root, tag).values<global_index>();
+  std::vector<global_index> own;
+  const global_index* next = lists.ghost_ids.data();
+  for (int r = 0; r < comm.size(); next += lists.ghost_counts[r], ++r) {
+    Message part{r, {}};
+    part.append(&lists.owned[r], 1);
+    part.append(next, lists.ghost_counts[r]);
+    if (r == root) own = part.values<global_index>();
+    else send_message(comm, std::move(part), tag);
+  }
+  return own;
 }
 
 // The number of a row's entries and the id of the first one.
 struct Row {
-    global_index count, first;
+  global_index count, first;
 };
 
 std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_index> counts) {
-    const global_index entries = std::accumulate(counts.begin(), counts.end(), global_index{0});
-    global_index next = before_this_rank(rows.communicator(), entries, 0, std::plus<>());
-    std::vector<Row> all(rows.domain().size());
-    for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
-    rows.forward({all});
-    return all;
+  const global_index entries = std::accumulate(counts.begin(), counts.end(), global_index{0});
+  global_index next = before_this_rank(rows.communicator(), entries, 0, std::plus<>());
+  std::vector<Row> all(rows.domain().size());
+  for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
+  rows.forward({all});
+  return all;
 }
 
 bool reads_itself(const IndexedDomain& domain) {
-    const auto owners = domain.ghost_owners();
-    return std::ranges::find(owners, domain.communicator().rank()) != owners.end();
+  const auto owners = domain.ghost_owners();
+  return std::ranges::find(owners, domain.communicator().rank()) != owners.end();
 }
 
 SelfGhosts self_rule(const IndexedDomain& domain) {
-    return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused;
+  return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused;
 }
 
 }  // namespace
 
 IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm) {
-    return collectively(comm, "from_root", [&]() -> IndexedDomain {
-        require_root(root, comm);
-        if (comm.rank() == root) check_lists(lists, comm.size());
-        std::vector<global_index> part = part_from_root(lists, root, comm);
-        const global_index owned = part.front();
-        part.erase(part.begin());
-        return {owned, std::move(part), comm, SelfGhosts::allowed};
-    });
+  return collectively(comm, "from_root", [&]() -> IndexedDomain {
+    require_root(root, comm);
+    if (comm.rank() == root) check_lists(lists, comm.size());
+    std::vector<global_index> part = part_from_root(lists, root, comm);
+    const global_index owned = part.front();
+    part.erase(part.begin());
+    return {owned, std::move(part), comm, SelfGhosts::allowed};
+  });
 }
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
-    return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
-        refuse_places(rows.places());
-        if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-            throw Error(concat(counts.size(), " row counts are given for ", rows.domain().owned(),
-                               " owned rows: give one count per owned row"));
-        for (global_index count : counts)
-            if (count < 0)
-                throw Error(concat("a row cannot have ", count, " entries: pass 0 or more"));
-        const std::vector<Row> all = rows_with_ghosts(rows, counts);
-        const auto first_ghost = all.begin() + rows.domain().owned();
-        const auto add = [](global_index sum, const Row& row) { return sum + row.count; };
-        const global_index owned = std::accumulate(all.begin(), first_ghost, global_index{0}, add);
-        const global_index entries = std::accumulate(first_ghost, all.end(), global_index{0}, add);
-        std::vector<global_index> ghosts;
-        if (owned + entries > std::numeric_limits<local_index>::max())
-            throw Error(
-                concat(owned + entries, " entries exceed 2147483647 on one rank: use more ranks"));
-        ghosts.reserve(entries);
-        for (auto row = first_ghost; row != all.end(); ++row)
-            for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
-        return {owned, std::move(ghosts), rows.communicator(), self_rule(rows.domain())};
-    });
+  return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
+    refuse_places(rows.places());
+    if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
+      throw Error(concat(counts.size(), " row counts are given for ", rows.domain().owned(),
+          " owned rows: give one count per owned row"));
+    for (global_index count : counts)
+      if (count < 0) throw Error(concat("a row cannot have ", count, " entries: pass 0 or more"));
+    const std::vector<Row> all = rows_with_ghosts(rows, counts);
+    const auto first_ghost = all.begin() + rows.domain().owned();
+    const auto add = [](global_index sum, const Row& row) { return sum + row.count; };
+    const global_index owned = std::accumulate(all.begin(), first_ghost, global_index{0}, add);
+    const global_index entries = std::accumulate(first_ghost, all.end(), global_index{0}, add);
+    std::vector<global_index> ghosts;
+    if (owned + entries > std::numeric_limits<local_index>::max())
+      throw Error(
+          concat(owned + entries, " entries exceed 2147483647 on one rank: use more ranks"));
+    ghosts.reserve(entries);
+    for (auto row = first_ghost; row != all.end(); ++row)
+      for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
+    return {owned, std::move(ghosts), rows.communicator(), self_rule(rows.domain())};
+  });
 }
 
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids) {
-    return collectively(domain.communicator(), "the construction of a map with further ghosts",
-                        [&]() -> IndexedDomain {
-                            std::vector<global_index> added;
-                            for (global_index id : ids)
-                                if (domain.local_of(id) < 0) added.push_back(id);
-                            std::ranges::sort(added);
-                            added.erase(std::unique(added.begin(), added.end()), added.end());
-                            std::vector<global_index> ghosts(domain.ghost_ids().begin(),
-                                                             domain.ghost_ids().end());
-                            ghosts.insert(ghosts.end(), added.begin(), added.end());
-                            return domain.with_ghosts(std::move(ghosts), self_rule(domain));
-                        });
+  return collectively(domain.communicator(), "the construction of a map with further ghosts",
+      [&]() -> IndexedDomain {
+        std::vector<global_index> added;
+        for (global_index id : ids)
+          if (domain.local_of(id) < 0) added.push_back(id);
+        std::ranges::sort(added);
+        added.erase(std::unique(added.begin(), added.end()), added.end());
+        std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
+        ghosts.insert(ghosts.end(), added.begin(), added.end());
+        return domain.with_ghosts(std::move(ghosts), self_rule(domain));
+      });
 }
 
 }  // namespace parhelion

@@ -12,250 +12,239 @@
 namespace parhelion {
 
 struct IndexMap::State {
-    IndexedDomain domain;
-    Pattern pattern;
-    ExchangeOptions options;
-    std::vector<std::unique_ptr<CellsExchange>> exchanges;
-    std::shared_ptr<const SharedPoints> points;  // set on first use
-    std::vector<std::unique_ptr<SharedReduction>> sums;
-    std::vector<CellValues> arrays;  // of a call
-    std::optional<Places> places;
-    std::vector<local_index> at;                 // with places: those of all cells
-    global_index array_cells = 0;                // with places: required size of arrays
-    std::unique_ptr<MaskedCells> counting = {};  // of a subset
+  IndexedDomain domain;
+  Pattern pattern;
+  ExchangeOptions options;
+  std::vector<std::unique_ptr<CellsExchange>> exchanges;
+  std::shared_ptr<const SharedPoints> points;  // set on first use
+  std::vector<std::unique_ptr<SharedReduction>> sums;
+  std::vector<CellValues> arrays;  // of a call
+  std::optional<Places> places;
+  std::vector<local_index> at;                 // with places: those of all cells
+  global_index array_cells = 0;                // with places: required size of arrays
+  std::unique_ptr<MaskedCells> counting = {};  // of a subset
 
-    State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed)
-        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)),
-          places(std::move(placed)) {
-        if (places) {
-            check_places(*places, domain.owned(), domain.ghosts());
-            at = places->owned;
-            at.insert(at.end(), places->ghosts.begin(), places->ghosts.end());
-            for (const local_index place : at)
-                array_cells = std::max(array_cells, global_index{place} + 1);
-        }
-        arrays.reserve(usual_arrays);
-        device::find_driver();
+  State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed)
+      : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)),
+        places(std::move(placed)) {
+    if (places) {
+      check_places(*places, domain.owned(), domain.ghosts());
+      at = places->owned;
+      at.insert(at.end(), places->ghosts.begin(), places->ghosts.end());
+      for (const local_index place : at)
+        array_cells = std::max(array_cells, global_index{place} + 1);
     }
-    // A subset of `whole` with no active ghosts.
-    State(const State& whole)
-        : domain(whole.domain), pattern(whole.pattern), options(whole.options),
-          places(whole.places), at(whole.at), array_cells(whole.array_cells),
-          counting(std::make_unique<MaskedCells>(pattern, places_or_null())) {
-        arrays.reserve(usual_arrays);
+    arrays.reserve(usual_arrays);
+    device::find_driver();
+  }
+  // A subset of `whole` with no active ghosts.
+  State(const State& whole)
+      : domain(whole.domain), pattern(whole.pattern), options(whole.options), places(whole.places),
+        at(whole.at), array_cells(whole.array_cells),
+        counting(std::make_unique<MaskedCells>(pattern, places_or_null())) {
+    arrays.reserve(usual_arrays);
+  }
+  static constexpr std::size_t usual_arrays = 16;
+  static constexpr const char* first_exchange =
+      "forward, reverse or prepare, the first of such arrays by an index map";
+  // Collective.
+  static std::shared_ptr<State> make(const char* call, IndexedDomain domain,
+      ExchangeOptions options, std::optional<Places> places) {
+    const Communicator comm = domain.communicator();
+    return collectively(comm, call, setup_limit(options), [&] {
+      require_transport(options);
+      return std::make_shared<State>(std::move(domain), std::move(options), std::move(places));
+    });
+  }
+
+  // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
+  // their lists, collectively.
+  CellArrays complete(CellArrays given, Reduction reduction = Reduction::replace) {
+    for (const CellValues& array : given) require_reducible(array.element, reduction);
+    if (given.size() > arrays.capacity())
+      collectively(pattern.communicator, first_exchange, setup_limit(options),
+          [&] { arrays.reserve(given.size()); });
+    arrays.assign(given.begin(), given.end());
+    if (places) {
+      for (CellValues& array : arrays) {
+        if (array.ghosts.first == nullptr) array.ghosts = array.owned;
+        if (array.component_stride == 0) array.component_stride = array.element.size;
+        if (array.axes[0].extent == 0) array.axes[0] = {array_cells, array.owned.stride};
+      }
+      return arrays;
     }
-    static constexpr std::size_t usual_arrays = 16;
-    static constexpr const char* first_exchange =
-        "forward, reverse or prepare, the first of such arrays by an index map";
-    // Collective.
-    static std::shared_ptr<State> make(const char* call, IndexedDomain domain,
-                                       ExchangeOptions options, std::optional<Places> places) {
-        const Communicator comm = domain.communicator();
-        return collectively(comm, call, setup_limit(options), [&] {
-            require_transport(options);
-            return std::make_shared<State>(std::move(domain), std::move(options),
-                                           std::move(places));
+    for (CellValues& array : arrays)
+      if (array.ghosts.first == nullptr)
+        array.ghosts = {
+            array.owned.first + domain.owned() * array.owned.stride, array.owned.stride};
+    return arrays;
+  }
+
+  static auto* find(const auto& all, auto&& condition) {
+    const auto found =
+        std::ranges::find_if(all, [&](const auto& each) { return condition(*each); });
+    return found == all.end() ? nullptr : found->get();
+  }
+  const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
+  CellsExchange& idle(CellArrays given, Direction direction, bool in_halves = false) {
+    if (CellsExchange* known = find(exchanges, [&](const CellsExchange& each) {
+          return !each.under_way() && each.fits(given, direction, in_halves);
+        })) {
+      check(given);
+      return *known;
+    }
+    auto made = collectively(pattern.communicator, first_exchange, setup_limit(options),
+        [&]() -> std::unique_ptr<CellsExchange> {
+          check(given);
+          exchanges.reserve(exchanges.size() + 1);
+          if (counting)
+            return std::make_unique<MaskedExchange>(*counting, places_or_null(), given, options);
+          return std::make_unique<MapExchange>(
+              pattern, places_or_null(), in_halves, given, options);
         });
+    return *exchanges.emplace_back(std::move(made));
+  }
+  SharedReduction& idle_sum(CellArrays given) {
+    if (counting) throw Error("a subset has no sums of shared points: call the map that it is of");
+    if (SharedReduction* known = find(sums,
+            [&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
+      check(given);
+      return *known;
     }
+    auto made = collectively(pattern.communicator,
+        "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index map",
+        setup_limit(options), [&] {
+          check(given);
+          sums.reserve(sums.size() + 1);
+          auto found =
+              points ? points : std::make_shared<const SharedPoints>(find_shared_points(domain));
+          return std::pair(found, std::make_unique<SharedReduction>(
+                                      *found, domain.owned(), given, options, places_or_null()));
+        });
+    points = std::move(made.first);
+    return *sums.emplace_back(std::move(made.second));
+  }
 
-    // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
-    // their lists, collectively.
-    CellArrays complete(CellArrays given, Reduction reduction = Reduction::replace) {
-        for (const CellValues& array : given) require_reducible(array.element, reduction);
-        if (given.size() > arrays.capacity())
-            collectively(pattern.communicator, first_exchange, setup_limit(options),
-                         [&] { arrays.reserve(given.size()); });
-        arrays.assign(given.begin(), given.end());
-        if (places) {
-            for (CellValues& array : arrays) {
-                if (array.ghosts.first == nullptr) array.ghosts = array.owned;
-                if (array.component_stride == 0) array.component_stride = array.element.size;
-                if (array.axes[0].extent == 0) array.axes[0] = {array_cells, array.owned.stride};
-            }
-            return arrays;
-        }
-        for (CellValues& array : arrays)
-            if (array.ghosts.first == nullptr)
-                array.ghosts = {array.owned.first + domain.owned() * array.owned.stride,
-                                array.owned.stride};
-        return arrays;
-    }
-
-    static auto* find(const auto& all, auto&& condition) {
-        const auto found =
-            std::ranges::find_if(all, [&](const auto& each) { return condition(*each); });
-        return found == all.end() ? nullptr : found->get();
-    }
-    const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
-    CellsExchange& idle(CellArrays given, Direction direction, bool in_halves = false) {
-        if (CellsExchange* known = find(exchanges, [&](const CellsExchange& each) {
-                return !each.under_way() && each.fits(given, direction, in_halves);
-            })) {
-            check(given);
-            return *known;
-        }
-        auto made = collectively(pattern.communicator, first_exchange, setup_limit(options),
-                                 [&]() -> std::unique_ptr<CellsExchange> {
-                                     check(given);
-                                     exchanges.reserve(exchanges.size() + 1);
-                                     if (counting)
-                                         return std::make_unique<MaskedExchange>(
-                                             *counting, places_or_null(), given, options);
-                                     return std::make_unique<MapExchange>(
-                                         pattern, places_or_null(), in_halves, given, options);
-                                 });
-        return *exchanges.emplace_back(std::move(made));
-    }
-    SharedReduction& idle_sum(CellArrays given) {
-        if (counting)
-            throw Error("a subset has no sums of shared points: call the map that it is of");
-        if (SharedReduction* known = find(sums, [&](const SharedReduction& each) {
-                return !each.under_way() && each.fits(given);
-            })) {
-            check(given);
-            return *known;
-        }
-        auto made = collectively(
-            pattern.communicator,
-            "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index map",
-            setup_limit(options), [&] {
-                check(given);
-                sums.reserve(sums.size() + 1);
-                auto found = points
-                                 ? points
-                                 : std::make_shared<const SharedPoints>(find_shared_points(domain));
-                return std::pair(
-                    found, std::make_unique<SharedReduction>(*found, domain.owned(), given, options,
-                                                             places_or_null()));
-            });
-        points = std::move(made.first);
-        return *sums.emplace_back(std::move(made.second));
-    }
-
-    void check(CellArrays given) const {
-        if (given.empty())
-            throw Error("no arrays were passed: name those whose ghosts are exchanged");
-        for (const CellValues& array : given) check_size(array);
-        const std::size_t parts = places ? 1 : 2;  // of an array: its owned cells, and its ghosts
-        for (std::size_t i = 0; i < parts * given.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j)
-                if (places ? overlap(footprint(given[i]), footprint(given[j]))
-                           : share_memory(cells(given, i), cells(given, j)))
-                    refuse_overlap(j / parts, i / parts);
-    }
-    [[noreturn]] static void refuse_overlap(std::size_t one, std::size_t other) {
-        if (one == other)
-            throw Error(
-                "the arrays of owned cells and of ghosts share memory: pass arrays that do not "
-                "overlap, or one that holds the ghosts behind the owned cells");
-        throw Error(concat("arrays ", one, " and ", other,
-                           " share memory: pass every array once, and arrays that do not overlap"));
-    }
-    Footprint footprint(const CellValues& array) const {
-        Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
-                        array.element.size,
-                        0,
-                        {},
-                        {}};
-        const auto add = [&](byte_count count, byte_count stride) {
-            const auto d = cells.dims++;
-            cells.count[d] = count, cells.stride[d] = stride;
-        };
-        add(at.empty() ? 0 : array.components, array.component_stride);
-        for (const CellAxis& axis : array.axes)
-            if (axis.extent > 0) add(axis.extent, axis.stride);
-        return cells;
-    }
-    void check_placed_size(const CellValues& array) const {
-        global_index cells = 1;
-        for (const CellAxis& axis : array.axes)
-            if (axis.extent > 0) cells *= axis.extent;
-        if (array.elements != CellValues::untold) cells = array.elements / array.components;
-        if (cells < array_cells)
-            throw Error(concat("an array has ", cells, " cells and the map has places up to ",
-                               array_cells - 1, ": pass arrays that have them all"));
-        if (array.ghosts != array.owned)
-            throw Error(
-                "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
-                "of all");
-        if (array.owned.first == nullptr && !at.empty())
-            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
-    }
-    void check_size(const CellValues& array) const {
-        if (array.element.size < 1 || array.components < 1)
-            throw Error("cells of no size: give at least 1 component of at least 1 byte");
-        require_on_host(array.owned.first, true);
-        require_on_host(array.ghosts.first, true);
-        if ((array.owned.first == nullptr && (places ? !at.empty() : domain.owned() > 0)) ||
-            (array.ghosts.first == nullptr && domain.ghosts() > 0))
-            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
-        if (places) return check_placed_size(array);
-        const global_index needed = global_index{domain.size()} * array.components;
-        if (array.elements != CellValues::untold && array.elements != needed)
-            throw Error(concat("an array has ", array.elements, " elements and the map's ",
-                               domain.size(), " cells take ", needed, ": make them equal"));
-    }
-    void update(const ReadMask& read) {
-        if (!counting)
-            throw Error(
-                "the map is no subset, of which the ghosts that count could change: make "
-                "one by `only`");
-        counting->save();
-        if (is_under_way())
-            throw Error("an exchange of the subset is under way: end it before its mask changes");
-        const CellArrays given = complete(read());
-        check(given);
-        counting->update(given.front());
-    }
-    bool is_under_way() const {
-        const auto under_way = [](const Operation& each) { return each.under_way(); };
-        return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
-    }
-    CellPlaces cells(CellArrays given, std::size_t i) const {
-        const CellValues& array = given[i / 2];
-        return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()}
-                          : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
-    }
+  void check(CellArrays given) const {
+    if (given.empty()) throw Error("no arrays were passed: name those whose ghosts are exchanged");
+    for (const CellValues& array : given) check_size(array);
+    const std::size_t parts = places ? 1 : 2;  // of an array: its owned cells, and its ghosts
+    for (std::size_t i = 0; i < parts * given.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (places ? overlap(footprint(given[i]), footprint(given[j]))
+                   : share_memory(cells(given, i), cells(given, j)))
+          refuse_overlap(j / parts, i / parts);
+  }
+  [[noreturn]] static void refuse_overlap(std::size_t one, std::size_t other) {
+    if (one == other)
+      throw Error(
+          "the arrays of owned cells and of ghosts share memory: pass arrays that do not "
+          "overlap, or one that holds the ghosts behind the owned cells");
+    throw Error(concat("arrays ", one, " and ", other,
+        " share memory: pass every array once, and arrays that do not overlap"));
+  }
+  Footprint footprint(const CellValues& array) const {
+    Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
+        array.element.size, 0, {}, {}};
+    const auto add = [&](byte_count count, byte_count stride) {
+      const auto d = cells.dims++;
+      cells.count[d] = count, cells.stride[d] = stride;
+    };
+    add(at.empty() ? 0 : array.components, array.component_stride);
+    for (const CellAxis& axis : array.axes)
+      if (axis.extent > 0) add(axis.extent, axis.stride);
+    return cells;
+  }
+  void check_placed_size(const CellValues& array) const {
+    global_index cells = 1;
+    for (const CellAxis& axis : array.axes)
+      if (axis.extent > 0) cells *= axis.extent;
+    if (array.elements != CellValues::untold) cells = array.elements / array.components;
+    if (cells < array_cells)
+      throw Error(concat("an array has ", cells, " cells and the map has places up to ",
+          array_cells - 1, ": pass arrays that have them all"));
+    if (array.ghosts != array.owned)
+      throw Error(
+          "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
+          "of all");
+    if (array.owned.first == nullptr && !at.empty())
+      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+  }
+  void check_size(const CellValues& array) const {
+    if (array.element.size < 1 || array.components < 1)
+      throw Error("cells of no size: give at least 1 component of at least 1 byte");
+    require_on_host(array.owned.first, true);
+    require_on_host(array.ghosts.first, true);
+    if ((array.owned.first == nullptr && (places ? !at.empty() : domain.owned() > 0)) ||
+        (array.ghosts.first == nullptr && domain.ghosts() > 0))
+      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+    if (places) return check_placed_size(array);
+    const global_index needed = global_index{domain.size()} * array.components;
+    if (array.elements != CellValues::untold && array.elements != needed)
+      throw Error(concat("an array has ", array.elements, " elements and the map's ", domain.size(),
+          " cells take ", needed, ": make them equal"));
+  }
+  void update(const ReadMask& read) {
+    if (!counting)
+      throw Error(
+          "the map is no subset, of which the ghosts that count could change: make "
+          "one by `only`");
+    counting->save();
+    if (is_under_way())
+      throw Error("an exchange of the subset is under way: end it before its mask changes");
+    const CellArrays given = complete(read());
+    check(given);
+    counting->update(given.front());
+  }
+  bool is_under_way() const {
+    const auto under_way = [](const Operation& each) { return each.under_way(); };
+    return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
+  }
+  CellPlaces cells(CellArrays given, std::size_t i) const {
+    const CellValues& array = given[i / 2];
+    return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()}
+                      : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
+  }
 };
 
 IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
     : state_(State::make("IndexMap", std::move(domain), std::move(options), {})) {}
 
 IndexMap::IndexMap(IndexedDomain domain, Places places, ExchangeOptions options)
-    : state_(State::make("a map with places", std::move(domain), std::move(options),
-                         std::move(places))) {}
+    : state_(State::make(
+          "a map with places", std::move(domain), std::move(options), std::move(places))) {}
 
 IndexMap IndexMap::placed(Places places) const {
-    return collectively(communicator(), "placed", setup_limit(state_->options), [&] {
-        refuse_subset();
-        return IndexMap(domain(), std::move(places), state_->options);
-    });
+  return collectively(communicator(), "placed", setup_limit(state_->options), [&] {
+    refuse_subset();
+    return IndexMap(domain(), std::move(places), state_->options);
+  });
 }
 
 IndexMap IndexMap::only(const ReadMask& read) const {
-    return IndexMap(
-        collectively(communicator(), "a subset of an index map", setup_limit(state_->options), [&] {
-            refuse_subset();
-            auto made = std::make_shared<State>(*state_);
-            made->update(read);
-            return made;
-        }));
+  return IndexMap(
+      collectively(communicator(), "a subset of an index map", setup_limit(state_->options), [&] {
+        refuse_subset();
+        auto made = std::make_shared<State>(*state_);
+        made->update(read);
+        return made;
+      }));
 }
 
 void IndexMap::update(const ReadMask& read) const {
-    try {
-        collectively(communicator(), "the update of a subset of an index map",
-                     setup_limit(state_->options), [&] { state_->update(read); });
-    } catch (...) {
-        if (state_->counting) state_->counting->restore();
-        throw;
-    }
+  try {
+    collectively(communicator(), "the update of a subset of an index map",
+        setup_limit(state_->options), [&] { state_->update(read); });
+  } catch (...) {
+    if (state_->counting) state_->counting->restore();
+    throw;
+  }
 }
 
 bool IndexMap::is_subset() const { return state_->counting != nullptr; }
 void IndexMap::refuse_subset() const {
-    if (is_subset())
-        throw Error("the map is a subset, whose mask would be ignored: use the map that it is of");
+  if (is_subset())
+    throw Error("the map is a subset, whose mask would be ignored: use the map that it is of");
 }
 
 const std::optional<Places>& IndexMap::places() const { return state_->places; }
@@ -265,80 +254,77 @@ const Pattern& IndexMap::pattern() const { return state_->pattern; }
 
 // An exchange that fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
-    const CellArrays all = state_->complete(arrays);
-    state_->idle(all, Direction::reverse);
-    if (places()) state_->idle(all, Direction::reverse, true);
+  const CellArrays all = state_->complete(arrays);
+  state_->idle(all, Direction::reverse);
+  if (places()) state_->idle(all, Direction::reverse, true);
 }
 void IndexMap::prepare_shared(const CellArrays& arrays) const {
-    state_->idle_sum(state_->complete(arrays));
+  state_->idle_sum(state_->complete(arrays));
 }
 
 void IndexMap::forward(const CellArrays& arrays) const {
-    const CellArrays all = state_->complete(arrays);
-    state_->idle(all, Direction::forward).forward(all);
+  const CellArrays all = state_->complete(arrays);
+  state_->idle(all, Direction::forward).forward(all);
 }
 
 void IndexMap::begin_forward(const CellArrays& arrays) const {
-    const CellArrays all = state_->complete(arrays);
-    state_->idle(all, Direction::forward, true).begin(all, Direction::forward, Reduction::replace);
+  const CellArrays all = state_->complete(arrays);
+  state_->idle(all, Direction::forward, true).begin(all, Direction::forward, Reduction::replace);
 }
 
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays, reduction);
-    state_->idle(all, Direction::reverse).reverse(all, reduction);
+  const CellArrays all = state_->complete(arrays, reduction);
+  state_->idle(all, Direction::reverse).reverse(all, reduction);
 }
 
 void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays, reduction);
-    state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
+  const CellArrays all = state_->complete(arrays, reduction);
+  state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
 }
 
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays, reduction);
-    state_->idle_sum(all).run(all, reduction);
+  const CellArrays all = state_->complete(arrays, reduction);
+  state_->idle_sum(all).run(all, reduction);
 }
 
 void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-    const CellArrays all = state_->complete(arrays, reduction);
-    state_->idle_sum(all).begin(all, reduction);
+  const CellArrays all = state_->complete(arrays, reduction);
+  state_->idle_sum(all).begin(all, reduction);
 }
 
 std::string IndexMap::explain_shared(const CellArrays& arrays) const {
-    const SharedReduction* const found =
-        state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
-    if (found == nullptr)
-        throw Error(
-            "shared points of such arrays have not been combined yet: call sum_shared first");
-    const Plan& plan = found->exchange().plan();
-    std::size_t messages = 0;
-    for (const Link& link : state_->pattern.stages[0])
-        if (link.rank != communicator().rank())
-            messages += !link.send.cells.empty() + !link.receive.cells.empty();
-    return concat(state_->points->points.size(), " of ", size(), " points are shared, by up to ",
-                  state_->points->most_holders, " ranks: 1 round, ", plan.messages_sent(),
-                  " messages of ", plan.bytes_sent(),
-                  " bytes together from this rank (reverse and forward: 2 rounds, ", messages,
-                  " messages)\n", found->exchange().explain());
+  const SharedReduction* const found =
+      state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
+  if (found == nullptr)
+    throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
+  const Plan& plan = found->exchange().plan();
+  std::size_t messages = 0;
+  for (const Link& link : state_->pattern.stages[0])
+    if (link.rank != communicator().rank())
+      messages += !link.send.cells.empty() + !link.receive.cells.empty();
+  return concat(state_->points->points.size(), " of ", size(), " points are shared, by up to ",
+      state_->points->most_holders, " ranks: 1 round, ", plan.messages_sent(), " messages of ",
+      plan.bytes_sent(), " bytes together from this rank (reverse and forward: 2 rounds, ",
+      messages, " messages)\n", found->exchange().explain());
 }
 
 bool IndexMap::under_way() const { return state_->is_under_way(); }
 
 Step IndexMap::step(const CellArrays& arrays) const {
-    const CellArrays all = state_->complete(arrays);
-    const auto moves = [&](const CellsOperation& each) { return each.moves(all); };
-    Operation* found = state_->find(state_->sums, moves);
-    if (found == nullptr) found = state_->find(state_->exchanges, moves);
-    if (found == nullptr)
-        throw Error(
-            "nothing is under way with these arrays: begin one, and end it with the same arrays");
-    return Step({state_, found});
+  const CellArrays all = state_->complete(arrays);
+  const auto moves = [&](const CellsOperation& each) { return each.moves(all); };
+  Operation* found = state_->find(state_->sums, moves);
+  if (found == nullptr) found = state_->find(state_->exchanges, moves);
+  if (found == nullptr)
+    throw Error(
+        "nothing is under way with these arrays: begin one, and end it with the same arrays");
+  return Step({state_, found});
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
-    const CellsExchange* const known = state_->find(
-        state_->exchanges,
-        [&](const CellsExchange& each) { return each.fits(arrays, Direction::forward, false); });
-    return known == nullptr ? nullptr : known->exchange();
+  const CellsExchange* const known = state_->find(state_->exchanges,
+      [&](const CellsExchange& each) { return each.fits(arrays, Direction::forward, false); });
+  return known == nullptr ? nullptr : known->exchange();
 }
 
 }  // namespace parhelion

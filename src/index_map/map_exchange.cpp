@@ -10,208 +10,204 @@ namespace parhelion {
 namespace {
 
 std::vector<BounceBuffer::Cells> sent_cells(const Pattern& pattern) {
-    std::vector<BounceBuffer::Cells> sent;
-    for (const Stage& stage : pattern.stages)
-        for (const Link& link : stage)
-            if (const auto& cells = link.send.cells; !cells.empty())
-                sent.push_back(
-                    {0, static_cast<byte_count>(cells.size()), cells.data(), cells.data()});
-    return sent;
+  std::vector<BounceBuffer::Cells> sent;
+  for (const Stage& stage : pattern.stages)
+    for (const Link& link : stage)
+      if (const auto& cells = link.send.cells; !cells.empty())
+        sent.push_back({0, static_cast<byte_count>(cells.size()), cells.data(), cells.data()});
+  return sent;
 }
 
 }  // namespace
 
 MapExchange::MapExchange(const Pattern& pattern, const std::vector<local_index>* places,
-                         bool in_halves, CellArrays arrays, const ExchangeOptions& options)
+    bool in_halves, CellArrays arrays, const ExchangeOptions& options)
     : CellsExchange(arrays), owned_(pattern.owned), ghosts_(pattern.ghosts), at_(places),
       in_place_(places != nullptr && !in_halves) {
-    places_.resize(2 * arrays.size());
-    validate_together(pattern.communicator, [&] {
-        for (const BounceBuffer::Cells& each : sent_cells(pattern))
-            sent_.insert(sent_.end(), each.from, each.from + each.count);
-        received_.resize(ghosts_);
-        std::iota(received_.begin(), received_.end(), owned_);
-        for (const CellValues& array : arrays)
-            if (places != nullptr) arrays_.push_back(placed(pattern, array));
-            else
-                arrays_.push_back(
-                    {{executor_, array.width(), pattern.owned, sent_cells(pattern)},
-                     {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
-        for (Array& array : arrays_)
-            if (!in_place_) array.owned.reserve(false), array.ghosts.reserve(true);
-        represent(arrays, false,
-                  requested_transport(options.transport) !=
-                      "auto");  // an explicit transport may require shared ghosts
-    });
-    std::vector<Group> groups;
-    for (std::size_t f = 0; f < arrays.size(); ++f) {
-        Group group = group_of(pattern, f);
-        if (in_place_ || f == 0) groups.push_back(std::move(group));
-        else groups.front().fields.push_back(std::move(group.fields.front()));
-    }
-    checked_ = options.check || checks_by_environment();
-    ExchangeOptions held = options;
-    held.combine_in_end = true;
-    exchange_.emplace(std::move(groups), std::move(held));
+  places_.resize(2 * arrays.size());
+  validate_together(pattern.communicator, [&] {
+    for (const BounceBuffer::Cells& each : sent_cells(pattern))
+      sent_.insert(sent_.end(), each.from, each.from + each.count);
+    received_.resize(ghosts_);
+    std::iota(received_.begin(), received_.end(), owned_);
+    for (const CellValues& array : arrays)
+      if (places != nullptr) arrays_.push_back(placed(pattern, array));
+      else
+        arrays_.push_back({{executor_, array.width(), pattern.owned, sent_cells(pattern)},
+            {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
+    for (Array& array : arrays_)
+      if (!in_place_) array.owned.reserve(false), array.ghosts.reserve(true);
+    represent(arrays, false,
+        requested_transport(options.transport) !=
+            "auto");  // an explicit transport may require shared ghosts
+  });
+  std::vector<Group> groups;
+  for (std::size_t f = 0; f < arrays.size(); ++f) {
+    Group group = group_of(pattern, f);
+    if (in_place_ || f == 0) groups.push_back(std::move(group));
+    else groups.front().fields.push_back(std::move(group.fields.front()));
+  }
+  checked_ = options.check || checks_by_environment();
+  ExchangeOptions held = options;
+  held.combine_in_end = true;
+  exchange_.emplace(std::move(groups), std::move(held));
 }
 
 MapExchange::Array MapExchange::placed(const Pattern& pattern, const CellValues& array) const {
-    const auto numbers = [](const std::vector<local_index>& cells, local_index first) {
-        Numbers made{cells, cells};
-        for (local_index& cell : made.in_buffer) cell -= first;
-        return std::make_unique<Numbers>(std::move(made));
-    };
-    auto sent = numbers(sent_, 0), received = numbers(received_, owned_);
-    PlacedCells cells(*at_);
-    byte_count owned_end = pattern.owned, ghosts_end = pattern.ghosts;
-    CellShape shape(array, array.width(), array.element.size);
-    if (in_place_) {
-        cells.look_at(array);
-        owned_end = ghosts_end = cells.end();
-        shape = CellShape(array, cells.in(array).stride, array.component_stride);
-        cells.numbers_of(sent_, sent->in_buffer);
-        cells.numbers_of(received_, received->in_buffer);
-    }
-    const auto list = [](const Numbers& of) {
-        return std::vector<BounceBuffer::Cells>{{0, static_cast<byte_count>(of.in_array.size()),
-                                                 of.in_array.data(), of.in_buffer.data()}};
-    };
-    BounceBuffer owned(executor_, shape, owned_end, list(*sent)),
-        ghosts(executor_, shape, ghosts_end, list(*received));
-    return {std::move(owned), std::move(ghosts),   PlacedCells(*at_),
-            std::move(sent),  std::move(received), shape};
+  const auto numbers = [](const std::vector<local_index>& cells, local_index first) {
+    Numbers made{cells, cells};
+    for (local_index& cell : made.in_buffer) cell -= first;
+    return std::make_unique<Numbers>(std::move(made));
+  };
+  auto sent = numbers(sent_, 0), received = numbers(received_, owned_);
+  PlacedCells cells(*at_);
+  byte_count owned_end = pattern.owned, ghosts_end = pattern.ghosts;
+  CellShape shape(array, array.width(), array.element.size);
+  if (in_place_) {
+    cells.look_at(array);
+    owned_end = ghosts_end = cells.end();
+    shape = CellShape(array, cells.in(array).stride, array.component_stride);
+    cells.numbers_of(sent_, sent->in_buffer);
+    cells.numbers_of(received_, received->in_buffer);
+  }
+  const auto list = [](const Numbers& of) {
+    return std::vector<BounceBuffer::Cells>{
+        {0, static_cast<byte_count>(of.in_array.size()), of.in_array.data(), of.in_buffer.data()}};
+  };
+  BounceBuffer owned(executor_, shape, owned_end, list(*sent)),
+      ghosts(executor_, shape, ghosts_end, list(*received));
+  return {std::move(owned), std::move(ghosts), PlacedCells(*at_), std::move(sent),
+      std::move(received), shape};
 }
 
 // In place, each array has its own pattern, because cells are numbered by its layout.
 Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
-    const CellValues& array = made_for_[f];
-    const std::optional<PlacedCells>& cells = arrays_[f].cells;
-    const local_index owned = in_place_ ? cells->end() : pattern.owned,
-                      ghosts = in_place_ ? cells->end() : pattern.ghosts;
-    Field field = view_cells(places_[2 * f], owned, places_[2 * f + 1], ghosts, array.element,
-                             {Order::c, array.components});
-    if (!in_place_) return {pattern, {std::move(field)}};
-    field.component_stride = array.component_stride;
-    for (BlockView& block : field.blocks) block.strides[0] = cells->in(array).stride;
-    return {cells->numbered(pattern), {std::move(field)}};
+  const CellValues& array = made_for_[f];
+  const std::optional<PlacedCells>& cells = arrays_[f].cells;
+  const local_index owned = in_place_ ? cells->end() : pattern.owned,
+                    ghosts = in_place_ ? cells->end() : pattern.ghosts;
+  Field field = view_cells(places_[2 * f], owned, places_[2 * f + 1], ghosts, array.element,
+      {Order::c, array.components});
+  if (!in_place_) return {pattern, {std::move(field)}};
+  field.component_stride = array.component_stride;
+  for (BlockView& block : field.blocks) block.strides[0] = cells->in(array).stride;
+  return {cells->numbered(pattern), {std::move(field)}};
 }
 
 bool MapExchange::fits(CellArrays arrays, Direction direction, bool in_halves) const {
-    if (at_ != nullptr && in_place_ == in_halves) return false;
-    return direction == Direction::forward && at_ == nullptr ? has_widths_of(arrays)
-                                                             : has_elements_of(arrays);
+  if (at_ != nullptr && in_place_ == in_halves) return false;
+  return direction == Direction::forward && at_ == nullptr ? has_widths_of(arrays)
+                                                           : has_elements_of(arrays);
 }
 
 void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {
-    std::copy(arrays.begin(), arrays.end(), given_.begin());
-    for (std::size_t f = 0; f < arrays.size(); ++f) {
-        if (at_ != nullptr) look_at(f);
-        places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
-        places_[2 * f + 1] =
-            represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
-        if (in_place_ && owned_ == 0)  // never read, but must have the plan's layout
-            places_[2 * f] = places_[2 * f + 1];
-    }
+  std::copy(arrays.begin(), arrays.end(), given_.begin());
+  for (std::size_t f = 0; f < arrays.size(); ++f) {
+    if (at_ != nullptr) look_at(f);
+    places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
+    places_[2 * f + 1] = represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
+    if (in_place_ && owned_ == 0)  // never read, but must have the plan's layout
+      places_[2 * f] = places_[2 * f + 1];
+  }
 }
 
 void MapExchange::look_at(std::size_t f) {
-    Array& array = arrays_[f];
-    const CellValues& given = given_[f];
-    if (!array.cells->look_at(given)) return;
-    array.cells->numbers_of(sent_, array.sent->in_array);
-    array.cells->numbers_of(received_, array.received->in_array);
-    const CellShape shape(given, array.shape.stride,
-                          in_place_ ? made_for_[f].component_stride : given.element.size);
-    array.owned.look_again(shape), array.ghosts.look_again(shape);
+  Array& array = arrays_[f];
+  const CellValues& given = given_[f];
+  if (!array.cells->look_at(given)) return;
+  array.cells->numbers_of(sent_, array.sent->in_array);
+  array.cells->numbers_of(received_, array.received->in_array);
+  const CellShape shape(
+      given, array.shape.stride, in_place_ ? made_for_[f].component_stride : given.element.size);
+  array.owned.look_again(shape), array.ghosts.look_again(shape);
 }
 
 CellArray MapExchange::cells_of(const Side& side, std::size_t f) const {
-    return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
+  return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
 }
 
 // First cell for the exchange: the array's own, or the buffer's if `hold` or another layout
 // requires it.
 std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
-    const CellArray array = cells_of(side, f);
-    BounceBuffer& buffer = arrays_[f].*side.buffer;
-    const bool apart = at_ != nullptr ? !in_place_ || !arrays_[f].cells->is_like(made_for_[f])
-                                      : array.stride != made_for_[f].width() && side.cells > 1;
-    const bool stands_in = side.cells > 0 && (hold || apart);
-    if (in_place_ && stands_in && buffer.first() == nullptr)  // rare, and as large as the array
-        buffer.reserve(side.buffer == &Array::ghosts);
-    buffer.stand_in_for({&array, 1}, stands_in);
-    return buffer.stands_in() ? buffer.first() : array.first;
+  const CellArray array = cells_of(side, f);
+  BounceBuffer& buffer = arrays_[f].*side.buffer;
+  const bool apart = at_ != nullptr ? !in_place_ || !arrays_[f].cells->is_like(made_for_[f])
+                                    : array.stride != made_for_[f].width() && side.cells > 1;
+  const bool stands_in = side.cells > 0 && (hold || apart);
+  if (in_place_ && stands_in && buffer.first() == nullptr)  // rare, and as large as the array
+    buffer.reserve(side.buffer == &Array::ghosts);
+  buffer.stand_in_for({&array, 1}, stands_in);
+  return buffer.stands_in() ? buffer.first() : array.first;
 }
 
 // Also buffers arrays whose memory or alignment the transport refuses.
-void MapExchange::represent(CellArrays arrays, Direction direction, bool hold_owned,
-                            bool hold_ghosts) {
-    represent(arrays, hold_owned, hold_ghosts);
-    if (!exchange_->refusal(direction, ArrayList(places_)).empty()) represent(arrays, true, true);
+void MapExchange::represent(
+    CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts) {
+  represent(arrays, hold_owned, hold_ghosts);
+  if (!exchange_->refusal(direction, ArrayList(places_)).empty()) represent(arrays, true, true);
 }
 
 void MapExchange::copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&)) {
-    for (Array& array : arrays_) ((array.*buffer).*way)(*queue_);
+  for (Array& array : arrays_) ((array.*buffer).*way)(*queue_);
 }
 
 // Each call first refuses a forked child, before anything in shared memory changes.
 void MapExchange::forward(CellArrays arrays) {
-    require_mpi_not_ended();
-    represent(arrays, Direction::forward, false, false);
-    copy(&Array::owned, &BounceBuffer::copy_in);
-    (*exchange_)(*queue_, places_);
-    copy(&Array::ghosts, &BounceBuffer::copy_out);
-    queue_->wait();
+  require_mpi_not_ended();
+  represent(arrays, Direction::forward, false, false);
+  copy(&Array::owned, &BounceBuffer::copy_in);
+  (*exchange_)(*queue_, places_);
+  copy(&Array::ghosts, &BounceBuffer::copy_out);
+  queue_->wait();
 }
 
 void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
-    require_mpi_not_ended();
-    represent(arrays, Direction::reverse, false, false);
-    copy(&Array::owned, &BounceBuffer::copy_in);
-    copy(&Array::ghosts, &BounceBuffer::copy_in);
-    exchange_->reverse(*queue_, reduction, places_);
-    copy(&Array::owned, &BounceBuffer::copy_out);
-    queue_->wait();
+  require_mpi_not_ended();
+  represent(arrays, Direction::reverse, false, false);
+  copy(&Array::owned, &BounceBuffer::copy_in);
+  copy(&Array::ghosts, &BounceBuffer::copy_in);
+  exchange_->reverse(*queue_, reduction, places_);
+  copy(&Array::owned, &BounceBuffer::copy_out);
+  queue_->wait();
 }
 
 // begin releases all buffered arrays. Reverse exchanges combine in `end` and need no buffer for
 // owned cells.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
-    require_mpi_not_ended();
-    const bool forward = direction == Direction::forward;
-    direction_ = direction;
-    represent(arrays, direction, forward, true);
-    copy(forward ? &Array::owned : &Array::ghosts, &BounceBuffer::copy_in);
-    queue_->wait();
-    if (checked_ && forward) poison_ghosts();
-    step_.emplace(forward ? exchange_->begin(places_)
-                          : exchange_->begin_reverse(reduction, places_));
-    begun();
+  require_mpi_not_ended();
+  const bool forward = direction == Direction::forward;
+  direction_ = direction;
+  represent(arrays, direction, forward, true);
+  copy(forward ? &Array::owned : &Array::ghosts, &BounceBuffer::copy_in);
+  queue_->wait();
+  if (checked_ && forward) poison_ghosts();
+  step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
+  begun();
 }
 
 // Poisons the caller's ghosts, which `end` writes: the exchange only sees its bounce buffers.
 void MapExchange::poison_ghosts() const {
-    for (std::size_t f = 0; f < given_.size(); ++f) {
-        const CellValues& array = given_[f];
-        const CellArray cells = cells_of({nullptr, &CellValues::ghosts, ghosts_}, f);
-        const bool joined = array.is_joined();
-        for (local_index cell = 0; cell < ghosts_; ++cell) {
-            const local_index number = at_ ? arrays_[f].cells->number(owned_ + cell) : cell;
-            for (int c = 0; c < (joined ? 1 : array.components); ++c)
-                fill_poison(cells.first + number * cells.stride + c * array.component_stride,
-                            joined ? array.width() : array.element.size, array.element);
-        }
+  for (std::size_t f = 0; f < given_.size(); ++f) {
+    const CellValues& array = given_[f];
+    const CellArray cells = cells_of({nullptr, &CellValues::ghosts, ghosts_}, f);
+    const bool joined = array.is_joined();
+    for (local_index cell = 0; cell < ghosts_; ++cell) {
+      const local_index number = at_ ? arrays_[f].cells->number(owned_ + cell) : cell;
+      for (int c = 0; c < (joined ? 1 : array.components); ++c)
+        fill_poison(cells.first + number * cells.stride + c * array.component_stride,
+            joined ? array.width() : array.element.size, array.element);
     }
+  }
 }
 
 void MapExchange::end() {
-    ended();
-    const bool forward = direction_ == Direction::forward;
-    if (!forward) copy(&Array::owned, &BounceBuffer::copy_in);
-    queue_->wait();
-    step_->end();
-    copy(forward ? &Array::ghosts : &Array::owned, &BounceBuffer::copy_out);
-    queue_->wait();
+  ended();
+  const bool forward = direction_ == Direction::forward;
+  if (!forward) copy(&Array::owned, &BounceBuffer::copy_in);
+  queue_->wait();
+  step_->end();
+  copy(forward ? &Array::ghosts : &Array::owned, &BounceBuffer::copy_out);
+  queue_->wait();
 }
 
 }  // namespace parhelion

@@ -7,202 +7,190 @@ namespace parhelion {
 namespace {
 
 std::shared_ptr<std::byte> node_shared(byte_count bytes) {
-    return bytes == 0 ? nullptr : allocate_node_shared(bytes);
+  return bytes == 0 ? nullptr : allocate_node_shared(bytes);
 }
 
 bool follow_each_other(const std::vector<local_index>& list) {
-    return std::adjacent_find(list.begin(), list.end(), [](local_index a, local_index b) {
-               return b != a + 1;
-           }) == list.end();
+  return std::adjacent_find(list.begin(), list.end(),
+             [](local_index a, local_index b) { return b != a + 1; }) == list.end();
 }
 
 // Array of cells, or slots: byte strides of cells and of components.
 struct Operand {
-    int base;
-    byte_count stride, apart;
+  int base;
+  byte_count stride, apart;
 };
 
 // Keeps the list's order: combines in the order of ranks.
 void add(Program& program, const CellValues& values, const Operand& from,
-         const std::vector<local_index>& src, const Operand& to,
-         const std::vector<local_index>& dst) {
-    const bool joined = from.apart == to.apart;
-    for (int c = 0; c < (joined ? 1 : values.components); ++c) {
-        IndexedOp op{from.base,
-                     to.base,
-                     c * from.apart,
-                     c * to.apart,
-                     joined ? values.width() : byte_count{values.element.size},
-                     static_cast<byte_count>(src.size()),
-                     from.stride,
-                     to.stride,
-                     src.data(),
-                     dst.data(),
-                     values.element.scalar};
-        if (!src.empty() && follow_each_other(src))
-            op.src += src.front() * from.stride, op.src_list = nullptr;
-        program.add_plain(op);
-    }
+    const std::vector<local_index>& src, const Operand& to, const std::vector<local_index>& dst) {
+  const bool joined = from.apart == to.apart;
+  for (int c = 0; c < (joined ? 1 : values.components); ++c) {
+    IndexedOp op{from.base, to.base, c * from.apart, c * to.apart,
+        joined ? values.width() : byte_count{values.element.size},
+        static_cast<byte_count>(src.size()), from.stride, to.stride, src.data(), dst.data(),
+        values.element.scalar};
+    if (!src.empty() && follow_each_other(src))
+      op.src += src.front() * from.stride, op.src_list = nullptr;
+    program.add_plain(op);
+  }
 }
 
 }  // namespace
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-                                 const ExchangeOptions& options,
-                                 const std::vector<local_index>* places)
+    const ExchangeOptions& options, const std::vector<local_index>* places)
     : CellsOperation(arrays), points_(points), owned_(owned), places_(2 * arrays.size()) {
-    for (local_index point : points.points)
-        point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
-    const Pattern& pattern = points.pattern;
-    validate_together(pattern.communicator, [&] {
-        for (const CellValues& values : made_for_) {
-            std::vector<BounceBuffer::Cells> exchanged{
-                {0, static_cast<byte_count>(shared_owned_.size()), shared_owned_.data(),
-                 shared_owned_.data()},
-                {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(),
-                 shared_ghosts_.data(), owned_}};
-            arrays_.push_back(places != nullptr ? placed(values, *places)
-                                                : Array{values.width(),
-                                                        {executor_, values.width(), pattern.owned,
-                                                         std::move(exchanged)}});
-            make(arrays_.back(), values);
-            represent(arrays_.size() - 1, false);
-        }
-    });
-    std::vector<Group> groups;
-    for (std::size_t f = 0; f < arrays_.size(); ++f) {
-        Group group = group_of(f);
-        if (places != nullptr || f == 0) groups.push_back(std::move(group));
-        else groups.front().fields.push_back(std::move(group.fields.front()));
+  for (local_index point : points.points)
+    point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
+  const Pattern& pattern = points.pattern;
+  validate_together(pattern.communicator, [&] {
+    for (const CellValues& values : made_for_) {
+      std::vector<BounceBuffer::Cells> exchanged{{0, static_cast<byte_count>(shared_owned_.size()),
+                                                     shared_owned_.data(), shared_owned_.data()},
+          {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(),
+              shared_ghosts_.data(), owned_}};
+      arrays_.push_back(places != nullptr
+                            ? placed(values, *places)
+                            : Array{values.width(), {executor_, values.width(), pattern.owned,
+                                                        std::move(exchanged)}});
+      make(arrays_.back(), values);
+      represent(arrays_.size() - 1, false);
     }
-    exchange_.emplace(std::move(groups), options);
+  });
+  std::vector<Group> groups;
+  for (std::size_t f = 0; f < arrays_.size(); ++f) {
+    Group group = group_of(f);
+    if (places != nullptr || f == 0) groups.push_back(std::move(group));
+    else groups.front().fields.push_back(std::move(group.fields.front()));
+  }
+  exchange_.emplace(std::move(groups), options);
 }
 
-SharedReduction::Array SharedReduction::placed(const CellValues& values,
-                                               const std::vector<local_index>& places) const {
-    PlacedCells cells(places);
-    cells.look_at(values);
-    auto made = std::make_unique<Numbered>(Numbered{
-        cells, numbered(points_, cells.numbers(), cells.end()), cells.in(values).stride, {}});
-    made->points.pattern.interleaved = true;
-    made->in_array = made->points.points;
-    const BounceBuffer::Cells all{0, static_cast<byte_count>(made->in_array.size()),
-                                  made->in_array.data(), made->points.points.data()};
-    BounceBuffer buffer(executor_, {values, made->stride, values.component_stride}, cells.end(),
-                        {all});
-    return {values.width(), std::move(buffer), std::move(made)};
+SharedReduction::Array SharedReduction::placed(
+    const CellValues& values, const std::vector<local_index>& places) const {
+  PlacedCells cells(places);
+  cells.look_at(values);
+  auto made = std::make_unique<Numbered>(Numbered{
+      cells, numbered(points_, cells.numbers(), cells.end()), cells.in(values).stride, {}});
+  made->points.pattern.interleaved = true;
+  made->in_array = made->points.points;
+  const BounceBuffer::Cells all{0, static_cast<byte_count>(made->in_array.size()),
+      made->in_array.data(), made->points.points.data()};
+  BounceBuffer buffer(
+      executor_, {values, made->stride, values.component_stride}, cells.end(), {all});
+  return {values.width(), std::move(buffer), std::move(made)};
 }
 
 // With places, each array has its own pattern, because points are numbered by its layout.
 Group SharedReduction::group_of(std::size_t f) const {
-    const CellValues& values = made_for_[f];
-    const Numbered* const numbered = arrays_[f].numbered.get();
-    const Pattern& pattern = numbered != nullptr ? numbered->points.pattern : points_.pattern;
-    Field field = view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts,
-                             values.element, {Order::c, values.components});
-    if (numbered != nullptr) {
-        field.blocks[0].strides[0] = numbered->stride;
-        field.blocks[0].component_stride = values.component_stride;
-    }
-    return {pattern, {std::move(field)}};
+  const CellValues& values = made_for_[f];
+  const Numbered* const numbered = arrays_[f].numbered.get();
+  const Pattern& pattern = numbered != nullptr ? numbered->points.pattern : points_.pattern;
+  Field field = view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts,
+      values.element, {Order::c, values.components});
+  if (numbered != nullptr) {
+    field.blocks[0].strides[0] = numbered->stride;
+    field.blocks[0].component_stride = values.component_stride;
+  }
+  return {pattern, {std::move(field)}};
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
-    const Numbered* const numbered = array.numbered.get();
-    const SharedPoints& points = numbered != nullptr ? numbered->points : points_;
-    const Operand slots{1, array.width, values.element.size};
-    Operand cells = slots;
-    cells.base = 0;
-    if (numbered != nullptr) cells.stride = numbered->stride, cells.apart = values.component_stride;
-    for (const Holder& turn : points.holders) {
-        Program& program = array.turns.emplace_back();
-        program.dependence = Dependence::chain;
-        const bool own = turn.rank == points.pattern.communicator.rank();
-        add(program, values, slots, turn.slots, cells, turn.points);
-        add(program, values, own ? cells : slots, turn.from, slots, turn.into_slots);
-    }
-    add(array.give, values, slots, points.gathered, cells, points.given);
-    for (Program& program : array.turns) executor_->compile(program);
-    executor_->compile(array.give);
-    array.slots = node_shared(points.pattern.ghosts * array.width);
-    if (numbered == nullptr) array.buffer.reserve(false);
+  const Numbered* const numbered = array.numbered.get();
+  const SharedPoints& points = numbered != nullptr ? numbered->points : points_;
+  const Operand slots{1, array.width, values.element.size};
+  Operand cells = slots;
+  cells.base = 0;
+  if (numbered != nullptr) cells.stride = numbered->stride, cells.apart = values.component_stride;
+  for (const Holder& turn : points.holders) {
+    Program& program = array.turns.emplace_back();
+    program.dependence = Dependence::chain;
+    const bool own = turn.rank == points.pattern.communicator.rank();
+    add(program, values, slots, turn.slots, cells, turn.points);
+    add(program, values, own ? cells : slots, turn.from, slots, turn.into_slots);
+  }
+  add(array.give, values, slots, points.gathered, cells, points.given);
+  for (Program& program : array.turns) executor_->compile(program);
+  executor_->compile(array.give);
+  array.slots = node_shared(points.pattern.ghosts * array.width);
+  if (numbered == nullptr) array.buffer.reserve(false);
 }
 
 // Whether owned cells and ghosts are one contiguous array.
 bool SharedReduction::lies_together(const CellValues& values) const {
-    const local_index ghosts = points_.pattern.owned - owned_;
-    const byte_count width = values.width();
-    return (values.owned.stride == width || owned_ <= 1) &&
-           (values.ghosts.stride == width || ghosts <= 1) &&
-           (owned_ == 0 || ghosts == 0 ||
-            values.ghosts.first == values.owned.first + owned_ * width);
+  const local_index ghosts = points_.pattern.owned - owned_;
+  const byte_count width = values.width();
+  return (values.owned.stride == width || owned_ <= 1) &&
+         (values.ghosts.stride == width || ghosts <= 1) &&
+         (owned_ == 0 || ghosts == 0 || values.ghosts.first == values.owned.first + owned_ * width);
 }
 
 // Exchanges arrays in place if possible.
 void SharedReduction::represent(std::size_t f, bool always) {
-    Array& array = arrays_[f];
-    const CellValues& values = given_[f];
-    CellArray parts[2] = {values.owned, values.ghosts};
-    std::byte* first = owned_ == 0 ? values.ghosts.first : values.owned.first;
-    bool stands_in = always;
-    if (Numbered* const numbered = array.numbered.get()) {
-        if (numbered->cells.look_at(values)) {
-            numbered->cells.numbers_of(points_.points, numbered->in_array);
-            array.buffer.look_again({values, numbered->stride, made_for_[f].component_stride});
-        }
-        parts[0] = numbered->cells.in(values), first = parts[0].first;
-        stands_in |= !numbered->cells.is_like(made_for_[f]);
-        if (stands_in && array.buffer.first() == nullptr)  // rare, and as large as the array
-            array.buffer.reserve(false);
-    } else {
-        stands_in |= !lies_together(values);
+  Array& array = arrays_[f];
+  const CellValues& values = given_[f];
+  CellArray parts[2] = {values.owned, values.ghosts};
+  std::byte* first = owned_ == 0 ? values.ghosts.first : values.owned.first;
+  bool stands_in = always;
+  if (Numbered* const numbered = array.numbered.get()) {
+    if (numbered->cells.look_at(values)) {
+      numbered->cells.numbers_of(points_.points, numbered->in_array);
+      array.buffer.look_again({values, numbered->stride, made_for_[f].component_stride});
     }
-    array.buffer.stand_in_for(parts, stands_in);
-    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first() : first;
-    places_[2 * f + 1] = array.slots.get();
+    parts[0] = numbered->cells.in(values), first = parts[0].first;
+    stands_in |= !numbered->cells.is_like(made_for_[f]);
+    if (stands_in && array.buffer.first() == nullptr)  // rare, and as large as the array
+      array.buffer.reserve(false);
+  } else {
+    stands_in |= !lies_together(values);
+  }
+  array.buffer.stand_in_for(parts, stands_in);
+  places_[2 * f] = array.buffer.stands_in() ? array.buffer.first() : first;
+  places_[2 * f + 1] = array.slots.get();
 }
 
 void SharedReduction::represent() {
-    for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, false);
-    if (exchange_->refusal(Direction::forward, ArrayList(places_)).empty()) return;
-    for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, true);
+  for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, false);
+  if (exchange_->refusal(Direction::forward, ArrayList(places_)).empty()) return;
+  for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, true);
 }
 
 void SharedReduction::start(CellArrays arrays) {
-    require_mpi_not_ended();
-    std::copy(arrays.begin(), arrays.end(), given_.begin());
-    represent();
-    for (Array& array : arrays_) array.buffer.copy_in(*queue_);
+  require_mpi_not_ended();
+  std::copy(arrays.begin(), arrays.end(), given_.begin());
+  represent();
+  for (Array& array : arrays_) array.buffer.copy_in(*queue_);
 }
 
 void SharedReduction::run(CellArrays arrays, Reduction reduction) {
-    start(arrays);
-    (*exchange_)(*queue_, places_);
-    combine(reduction);
+  start(arrays);
+  (*exchange_)(*queue_, places_);
+  combine(reduction);
 }
 
 void SharedReduction::begin(CellArrays arrays, Reduction reduction) {
-    start(arrays);
-    reduction_ = reduction;
-    queue_->wait();
-    step_.emplace(exchange_->begin(places_));
-    begun();
+  start(arrays);
+  reduction_ = reduction;
+  queue_->wait();
+  step_.emplace(exchange_->begin(places_));
+  begun();
 }
 
 void SharedReduction::end() {
-    ended();
-    step_->end();
-    combine(*reduction_);
+  ended();
+  step_->end();
+  combine(*reduction_);
 }
 
 void SharedReduction::combine(Reduction reduction) {
-    for (std::size_t f = 0; f < arrays_.size(); ++f) {
-        Bases bases = &places_[2 * f];
-        for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);
-        queue_->enqueue(arrays_[f].give, bases, bases);
-        arrays_[f].buffer.copy_out(*queue_);
-    }
-    queue_->wait();
+  for (std::size_t f = 0; f < arrays_.size(); ++f) {
+    Bases bases = &places_[2 * f];
+    for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);
+    queue_->enqueue(arrays_[f].give, bases, bases);
+    arrays_[f].buffer.copy_out(*queue_);
+  }
+  queue_->wait();
 }
 
 }  // namespace parhelion

@@ -11,57 +11,56 @@ namespace parhelion {
 /// in node-shared memory. Bounce buffers replace arrays that are not contiguous or, with places, of
 /// another layout than the constructor's.
 class SharedReduction final : public CellsOperation {
-public:
-    /// Collective. `points` and `places` (null: none) must outlive it.
-    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-                    const ExchangeOptions& options,
-                    const std::vector<local_index>* places = nullptr);
+ public:
+  /// Collective. `points` and `places` (null: none) must outlive it.
+  SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
+      const ExchangeOptions& options, const std::vector<local_index>* places = nullptr);
 
-    bool fits(CellArrays arrays) const { return has_elements_of(arrays); }
-    const Exchange& exchange() const { return *exchange_; }
+  bool fits(CellArrays arrays) const { return has_elements_of(arrays); }
+  const Exchange& exchange() const { return *exchange_; }
 
-    void run(CellArrays arrays, Reduction reduction);
-    void begin(CellArrays arrays, Reduction reduction);
-    bool test() override { return step_->test(); }
-    void end() override;
+  void run(CellArrays arrays, Reduction reduction);
+  void begin(CellArrays arrays, Reduction reduction);
+  bool test() override { return step_->test(); }
+  void end() override;
 
-private:
-    // With places: shared points by their numbers in the caller's array (`in_array`) and the
-    // constructor's.
-    struct Numbered {
-        PlacedCells cells;
-        SharedPoints points;
-        byte_count stride;
-        std::vector<local_index> in_array;
-    };
-    // Programs between points (base 0) and slots (base 1), and the bounce buffer of one array.
-    struct Array {
-        byte_count width;
-        BounceBuffer buffer;
-        std::unique_ptr<Numbered> numbered = {};
-        std::vector<Program> turns = {};
-        Program give = {};
-        std::shared_ptr<std::byte> slots = {};
-    };
-    Array placed(const CellValues& values, const std::vector<local_index>& places) const;
-    void make(Array& array, const CellValues& values);
-    Group group_of(std::size_t f) const;
-    bool lies_together(const CellValues& values) const;
-    void represent(std::size_t f, bool stand_in);
-    void represent();
-    void start(CellArrays arrays);
-    void combine(Reduction reduction);
+ private:
+  // With places: shared points by their numbers in the caller's array (`in_array`) and the
+  // constructor's.
+  struct Numbered {
+    PlacedCells cells;
+    SharedPoints points;
+    byte_count stride;
+    std::vector<local_index> in_array;
+  };
+  // Programs between points (base 0) and slots (base 1), and the bounce buffer of one array.
+  struct Array {
+    byte_count width;
+    BounceBuffer buffer;
+    std::unique_ptr<Numbered> numbered = {};
+    std::vector<Program> turns = {};
+    Program give = {};
+    std::shared_ptr<std::byte> slots = {};
+  };
+  Array placed(const CellValues& values, const std::vector<local_index>& places) const;
+  void make(Array& array, const CellValues& values);
+  Group group_of(std::size_t f) const;
+  bool lies_together(const CellValues& values) const;
+  void represent(std::size_t f, bool stand_in);
+  void represent();
+  void start(CellArrays arrays);
+  void combine(Reduction reduction);
 
-    const SharedPoints& points_;
-    local_index owned_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;  // ghosts count from 0
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
-    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
-    std::vector<Array> arrays_;
-    std::vector<std::byte*> places_;
-    std::optional<Reduction> reduction_;
-    std::optional<Exchange> exchange_;
-    std::optional<Step> step_;
+  const SharedPoints& points_;
+  local_index owned_;
+  std::vector<local_index> shared_owned_, shared_ghosts_;  // ghosts count from 0
+  const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
+  const std::shared_ptr<Queue> queue_ = executor_->make_queue();
+  std::vector<Array> arrays_;
+  std::vector<std::byte*> places_;
+  std::optional<Reduction> reduction_;
+  std::optional<Exchange> exchange_;
+  std::optional<Step> step_;
 };
 
 }  // namespace parhelion

@@ -7,32 +7,32 @@ namespace parhelion {
 
 /// x ↦ x + shift, or shift − x along a mirrored axis.
 struct AxisMap {
-    Coordinates shift{};
-    DimensionSet mirrored = 0;
+  Coordinates shift{};
+  DimensionSet mirrored = 0;
 
-    bool mirrors(int d) const { return has(mirrored, d); }
+  bool mirrors(int d) const { return has(mirrored, d); }
 
-    Box of(const Box& box) const {
-        Box there;
-        for (int d = 0; d < max_dimensions; ++d) {
-            there.lo[d] = mirrors(d) ? shift[d] - box.hi[d] + 1 : shift[d] + box.lo[d];
-            there.hi[d] = mirrors(d) ? shift[d] - box.lo[d] + 1 : shift[d] + box.hi[d];
-        }
-        return there;
+  Box of(const Box& box) const {
+    Box there;
+    for (int d = 0; d < max_dimensions; ++d) {
+      there.lo[d] = mirrors(d) ? shift[d] - box.hi[d] + 1 : shift[d] + box.lo[d];
+      there.hi[d] = mirrors(d) ? shift[d] - box.lo[d] + 1 : shift[d] + box.hi[d];
     }
-    AxisMap after(const AxisMap& first) const {
-        AxisMap both{shift, static_cast<DimensionSet>(mirrored ^ first.mirrored)};
-        for (int d = 0; d < max_dimensions; ++d)
-            both.shift[d] += mirrors(d) ? -first.shift[d] : first.shift[d];
-        return both;
-    }
-    AxisMap inverse() const {
-        AxisMap back = *this;
-        for (int d = 0; d < max_dimensions; ++d)
-            if (!mirrors(d)) back.shift[d] = -shift[d];
-        return back;
-    }
-    friend bool operator==(const AxisMap&, const AxisMap&) = default;
+    return there;
+  }
+  AxisMap after(const AxisMap& first) const {
+    AxisMap both{shift, static_cast<DimensionSet>(mirrored ^ first.mirrored)};
+    for (int d = 0; d < max_dimensions; ++d)
+      both.shift[d] += mirrors(d) ? -first.shift[d] : first.shift[d];
+    return both;
+  }
+  AxisMap inverse() const {
+    AxisMap back = *this;
+    for (int d = 0; d < max_dimensions; ++d)
+      if (!mirrors(d)) back.shift[d] = -shift[d];
+    return back;
+  }
+  friend bool operator==(const AxisMap&, const AxisMap&) = default;
 };
 
 /// Maps ghosts to the owner's coordinates, along the axes of the ghosts.
@@ -42,10 +42,10 @@ inline AxisMap to_owner(const BoxPiece& ghosts) { return {ghosts.shift, ghosts.t
 using RegionOffset = std::array<int, max_dimensions>;
 
 inline RegionOffset region_of(const Box& ghosts, const Box& owned) {
-    RegionOffset offset{};
-    for (int d = 0; d < max_dimensions; ++d)
-        offset[d] = ghosts.hi[d] <= owned.lo[d] ? -1 : ghosts.lo[d] >= owned.hi[d];
-    return offset;
+  RegionOffset offset{};
+  for (int d = 0; d < max_dimensions; ++d)
+    offset[d] = ghosts.hi[d] <= owned.lo[d] ? -1 : ghosts.lo[d] >= owned.hi[d];
+  return offset;
 }
 
 }  // namespace parhelion

@@ -6,39 +6,39 @@ namespace parhelion {
 namespace {
 
 // Distinct pieces first; counts them, and lists what each duplicate repeats.
-std::vector<BoxPiece> in_order(std::vector<KeyedPiece>& keyed, local_index& unique,
-                               std::vector<local_index>& duplicate_of) {
-    std::ranges::sort(keyed, [](const KeyedPiece& a, const KeyedPiece& b) {
-        return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
-    });
-    std::map<PieceKey, local_index> place;
-    std::vector<BoxPiece> pieces;
-    for (const auto& entry : keyed) {
-        if (entry.repeats()) duplicate_of.push_back(place.at(entry.first));
-        else place[entry.key] = unique++;
-        pieces.push_back(entry.piece);
-    }
-    return pieces;
+std::vector<BoxPiece> in_order(
+    std::vector<KeyedPiece>& keyed, local_index& unique, std::vector<local_index>& duplicate_of) {
+  std::ranges::sort(keyed, [](const KeyedPiece& a, const KeyedPiece& b) {
+    return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
+  });
+  std::map<PieceKey, local_index> place;
+  std::vector<BoxPiece> pieces;
+  for (const auto& entry : keyed) {
+    if (entry.repeats()) duplicate_of.push_back(place.at(entry.first));
+    else place[entry.key] = unique++;
+    pieces.push_back(entry.piece);
+  }
+  return pieces;
 }
 
 }  // namespace
 
 Stage join(PiecesByRank& receives, PiecesByRank& sends) {
-    std::map<int, Link> links;
-    for (auto& [rank, pieces] : receives) {
-        Link& link = links[rank];
-        link.receive.boxes = in_order(pieces, link.receive_unique, link.receive_duplicate_of);
-    }
-    for (auto& [rank, pieces] : sends) {
-        Link& link = links[rank];
-        link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
-    }
-    Stage stage;
-    for (auto& [rank, link] : links) {
-        link.rank = rank;
-        stage.push_back(std::move(link));
-    }
-    return stage;
+  std::map<int, Link> links;
+  for (auto& [rank, pieces] : receives) {
+    Link& link = links[rank];
+    link.receive.boxes = in_order(pieces, link.receive_unique, link.receive_duplicate_of);
+  }
+  for (auto& [rank, pieces] : sends) {
+    Link& link = links[rank];
+    link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
+  }
+  Stage stage;
+  for (auto& [rank, link] : links) {
+    link.rank = rank;
+    stage.push_back(std::move(link));
+  }
+  return stage;
 }
 
 }  // namespace parhelion

@@ -13,10 +13,10 @@ namespace parhelion {
 /// Sort key of the pieces of a link: the reader's block, then numbers that both ends compute.
 using PieceKey = std::tuple<int, std::array<int, max_dimensions>>;
 struct KeyedPiece {
-    PieceKey key;
-    PieceKey first;  ///< key of the piece with the same cells; its own key if none
-    BoxPiece piece;
-    bool repeats() const { return key != first; }
+  PieceKey key;
+  PieceKey first;  ///< key of the piece with the same cells; its own key if none
+  BoxPiece piece;
+  bool repeats() const { return key != first; }
 };
 using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
 

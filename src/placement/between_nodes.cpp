@@ -18,167 +18,162 @@ constexpr Coords thirds{3, 3, 3, 3};
 using Directions = std::bitset<3 * 3 * 3 * 3>;
 
 int direction_of(Coords step) {
-    for (int& s : step) s = (s > 0) - (s < 0) + 1;
-    return index_of(thirds, step);
+  for (int& s : step) s = (s > 0) - (s < 0) + 1;
+  return index_of(thirds, step);
 }
 
 // Counts a rank's distinct cells that travel in a set of directions.
 class Cells {
-public:
-    explicit Cells(const Stencil& stencil) : stencil_(stencil) {}
+ public:
+  explicit Cells(const Stencil& stencil) : stencil_(stencil) {}
 
-    std::int64_t bytes(const Directions& directions) {
-        const auto [known, is_new] = bytes_.emplace(directions, 0);
-        if (is_new) known->second = cells(directions) * stencil_.bytes_per_cell;
-        return known->second;
-    }
+  std::int64_t bytes(const Directions& directions) {
+    const auto [known, is_new] = bytes_.emplace(directions, 0);
+    if (is_new) known->second = cells(directions) * stencil_.bytes_per_cell;
+    return known->second;
+  }
 
-private:
-    std::int64_t cells(const Directions& directions) const {
-        std::int64_t sum = 0;
-        for (int index = 0; index < volume(thirds); ++index) {
-            const Coords part = point_of(thirds, index);
-            bool travels = false;
-            for (int direction = 0; direction < volume(thirds) && !travels; ++direction)
-                travels = directions[direction] && sends(point_of(thirds, direction), part);
-            if (travels) sum += size(part);
-        }
-        return sum;
+ private:
+  std::int64_t cells(const Directions& directions) const {
+    std::int64_t sum = 0;
+    for (int index = 0; index < volume(thirds); ++index) {
+      const Coords part = point_of(thirds, index);
+      bool travels = false;
+      for (int direction = 0; direction < volume(thirds) && !travels; ++direction)
+        travels = directions[direction] && sends(point_of(thirds, direction), part);
+      if (travels) sum += size(part);
     }
+    return sum;
+  }
 
-    std::int64_t extent(std::size_t d) const {
-        return d < stencil_.extent.size() ? stencil_.extent[d] : 1;
-    }
-    std::int64_t end(std::size_t d) const {
-        return std::min<std::int64_t>(stencil_.halo, extent(d));
-    }
-    // Cells between the ends; negative where they overlap.
-    std::int64_t between(std::size_t d) const { return extent(d) - 2 * end(d); }
+  std::int64_t extent(std::size_t d) const {
+    return d < stencil_.extent.size() ? stencil_.extent[d] : 1;
+  }
+  std::int64_t end(std::size_t d) const { return std::min<std::int64_t>(stencil_.halo, extent(d)); }
+  // Cells between the ends; negative where they overlap.
+  std::int64_t between(std::size_t d) const { return extent(d) - 2 * end(d); }
 
-    bool sends(const Coords& direction, const Coords& part) const {
-        for (std::size_t d = 0; d < max_dimensions; ++d)
-            if (direction[d] != 1 && direction[d] != part[d] && (part[d] != 1 || between(d) >= 0))
-                return false;
-        return true;
-    }
+  bool sends(const Coords& direction, const Coords& part) const {
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+      if (direction[d] != 1 && direction[d] != part[d] && (part[d] != 1 || between(d) >= 0))
+        return false;
+    return true;
+  }
 
-    std::int64_t size(const Coords& part) const {
-        std::int64_t cells = 1;
-        for (std::size_t d = 0; d < max_dimensions; ++d)
-            cells *= part[d] == 1 ? std::abs(between(d))
-                                  : end(d) + std::min<std::int64_t>(between(d), 0);
-        return cells;
-    }
+  std::int64_t size(const Coords& part) const {
+    std::int64_t cells = 1;
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+      cells *= part[d] == 1 ? std::abs(between(d)) : end(d) + std::min<std::int64_t>(between(d), 0);
+    return cells;
+  }
 
-    const Stencil& stencil_;
-    std::unordered_map<Directions, std::int64_t> bytes_;
+  const Stencil& stencil_;
+  std::unordered_map<Directions, std::int64_t> bytes_;
 };
 
 // The level whose ranks share memory bandwidth.
 std::size_t memory_level(const std::vector<std::string>& names) {
-    for (const char* name : {"numa", "pack"})
-        if (const auto found = std::ranges::find(names, name); found != names.end())
-            return static_cast<std::size_t>(found - names.begin());
-    return 0;
+  for (const char* name : {"numa", "pack"})
+    if (const auto found = std::ranges::find(names, name); found != names.end())
+      return static_cast<std::size_t>(found - names.begin());
+  return 0;
 }
 
 void add(NodeMessages& sum, std::int64_t messages, std::int64_t bytes) {
-    sum.messages += messages, sum.busiest_messages = std::max(sum.busiest_messages, messages);
-    sum.bytes += bytes, sum.busiest_bytes = std::max(sum.busiest_bytes, bytes);
+  sum.messages += messages, sum.busiest_messages = std::max(sum.busiest_messages, messages);
+  sum.bytes += bytes, sum.busiest_bytes = std::max(sum.busiest_bytes, bytes);
 }
 
 }  // namespace
 
 std::vector<int> nodes_of(const Machine& machine, const std::vector<int>& positions) {
-    std::vector<int> nodes(positions);
-    for (int& node : nodes) node = machine.node_of(node);
-    return nodes;
+  std::vector<int> nodes(positions);
+  for (int& node : nodes) node = machine.node_of(node);
+  return nodes;
 }
 
-std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil,
-                                 const std::vector<int>& nodes) {
-    check_bytes(grid, stencil);
-    if (nodes.size() != static_cast<std::size_t>(grid.size()))
-        refuse("nodes are given for ", nodes.size(), " of the process grid's ", grid.size(),
-               " points: give one for each");
-    // What one point sends to one other node.
-    struct Sent {
-        std::vector<int> ranks;
-        std::int64_t bytes = 0;
-        Directions directions;
-    };
-    const bool known = !stencil.extent.empty();
-    Cells cells(stencil);
-    // `messages` counts senders until all points are visited.
-    std::map<std::pair<int, int>, NodePair> found;
-    for (int p = 0; p < grid.size(); ++p) {
-        const int from = nodes[p];
-        std::map<int, Sent> by_node;
-        for_each_edge(grid, stencil, p, [&](int rank, const Offset& offset) {
-            if (nodes[rank] == from) return;
-            Sent& sent = by_node[nodes[rank]];
-            if (std::ranges::find(sent.ranks, rank) == sent.ranks.end()) sent.ranks.push_back(rank);
-            sent.bytes += offset.bytes;
-            sent.directions.set(direction_of(offset.step));
-        });
-        for (const auto& [to, sent] : by_node) {
-            NodePair& pair = found.try_emplace({from, to}, NodePair{from, to}).first->second;
-            pair.pairs += static_cast<std::int64_t>(sent.ranks.size());
-            pair.bytes_in_pairs += sent.bytes;
-            ++pair.messages;
-            if (known) pair.bytes += cells.bytes(sent.directions);
-        }
+std::vector<NodePair> node_pairs(
+    const ProcessGrid& grid, const Stencil& stencil, const std::vector<int>& nodes) {
+  check_bytes(grid, stencil);
+  if (nodes.size() != static_cast<std::size_t>(grid.size()))
+    refuse("nodes are given for ", nodes.size(), " of the process grid's ", grid.size(),
+        " points: give one for each");
+  // What one point sends to one other node.
+  struct Sent {
+    std::vector<int> ranks;
+    std::int64_t bytes = 0;
+    Directions directions;
+  };
+  const bool known = !stencil.extent.empty();
+  Cells cells(stencil);
+  // `messages` counts senders until all points are visited.
+  std::map<std::pair<int, int>, NodePair> found;
+  for (int p = 0; p < grid.size(); ++p) {
+    const int from = nodes[p];
+    std::map<int, Sent> by_node;
+    for_each_edge(grid, stencil, p, [&](int rank, const Offset& offset) {
+      if (nodes[rank] == from) return;
+      Sent& sent = by_node[nodes[rank]];
+      if (std::ranges::find(sent.ranks, rank) == sent.ranks.end()) sent.ranks.push_back(rank);
+      sent.bytes += offset.bytes;
+      sent.directions.set(direction_of(offset.step));
+    });
+    for (const auto& [to, sent] : by_node) {
+      NodePair& pair = found.try_emplace({from, to}, NodePair{from, to}).first->second;
+      pair.pairs += static_cast<std::int64_t>(sent.ranks.size());
+      pair.bytes_in_pairs += sent.bytes;
+      ++pair.messages;
+      if (known) pair.bytes += cells.bytes(sent.directions);
     }
-    std::vector<NodePair> pairs;
-    for (auto& [ends, pair] : found) {
-        pair.messages = known ? node_messages(pair.bytes, pair.messages) : 1;
-        if (!known) pair.bytes = -1;
-        pairs.push_back(pair);
-    }
-    return pairs;
+  }
+  std::vector<NodePair> pairs;
+  for (auto& [ends, pair] : found) {
+    pair.messages = known ? node_messages(pair.bytes, pair.messages) : 1;
+    if (!known) pair.bytes = -1;
+    pairs.push_back(pair);
+  }
+  return pairs;
 }
 
 BetweenNodes between_nodes(const std::vector<NodePair>& pairs) {
-    std::map<int, NodePair> by_node;
-    bool known = true;
-    for (const NodePair& pair : pairs) {
-        NodePair& sum = by_node[pair.from];
-        sum.pairs += pair.pairs, sum.bytes_in_pairs += pair.bytes_in_pairs;
-        sum.messages += pair.messages, sum.bytes += pair.bytes;
-        known = known && pair.bytes >= 0;
-    }
-    BetweenNodes between;
-    for (const auto& [node, sum] : by_node) {
-        add(between.pairwise, sum.pairs, sum.bytes_in_pairs);
-        add(between.aggregated, sum.messages, sum.bytes);
-    }
-    if (!known) between.aggregated.bytes = between.aggregated.busiest_bytes = -1;
-    return between;
+  std::map<int, NodePair> by_node;
+  bool known = true;
+  for (const NodePair& pair : pairs) {
+    NodePair& sum = by_node[pair.from];
+    sum.pairs += pair.pairs, sum.bytes_in_pairs += pair.bytes_in_pairs;
+    sum.messages += pair.messages, sum.bytes += pair.bytes;
+    known = known && pair.bytes >= 0;
+  }
+  BetweenNodes between;
+  for (const auto& [node, sum] : by_node) {
+    add(between.pairwise, sum.pairs, sum.bytes_in_pairs);
+    add(between.aggregated, sum.messages, sum.bytes);
+  }
+  if (!known) between.aggregated.bytes = between.aggregated.busiest_bytes = -1;
+  return between;
 }
 
 double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
-                         const Scores& scores, const std::vector<int>& positions,
-                         const ExchangeCosts& costs) {
-    if (stencil.extent.empty())
-        refuse(
-            "what an exchange takes depends on which cells travel: give the cells, of all ranks or "
-            "of one, and the halo width");
-    const auto between = between_nodes(node_pairs(grid, stencil, nodes_of(machine, positions)));
-    const auto& names = machine.level_names();
-    double seconds = costs.fixed_s + costs.copied_byte_s *
-                                         static_cast<double>(scores[memory_level(names)].sent_max);
-    for (std::size_t l = 0; l < names.size(); ++l) {
-        const auto cost = costs.levels.find(names[l]);
-        if (cost == costs.levels.end()) continue;
-        const double messages =
-            l == 0 ? static_cast<double>(between.aggregated.busiest_messages)
-                   : static_cast<double>(scores[l].edges_sum - scores[l - 1].edges_sum) /
-                         machine.size();
-        const auto bytes = l == 0 ? between.aggregated.busiest_bytes : scores[l].bytes_max;
-        seconds +=
-            cost->second.message_s * messages + cost->second.byte_s * static_cast<double>(bytes);
-    }
-    return seconds;
+    const Scores& scores, const std::vector<int>& positions, const ExchangeCosts& costs) {
+  if (stencil.extent.empty())
+    refuse(
+        "what an exchange takes depends on which cells travel: give the cells, of all ranks or "
+        "of one, and the halo width");
+  const auto between = between_nodes(node_pairs(grid, stencil, nodes_of(machine, positions)));
+  const auto& names = machine.level_names();
+  double seconds = costs.fixed_s +
+                   costs.copied_byte_s * static_cast<double>(scores[memory_level(names)].sent_max);
+  for (std::size_t l = 0; l < names.size(); ++l) {
+    const auto cost = costs.levels.find(names[l]);
+    if (cost == costs.levels.end()) continue;
+    const double messages =
+        l == 0
+            ? static_cast<double>(between.aggregated.busiest_messages)
+            : static_cast<double>(scores[l].edges_sum - scores[l - 1].edges_sum) / machine.size();
+    const auto bytes = l == 0 ? between.aggregated.busiest_bytes : scores[l].bytes_max;
+    seconds += cost->second.message_s * messages + cost->second.byte_s * static_cast<double>(bytes);
+  }
+  return seconds;
 }
 
 }  // namespace parhelion::placement

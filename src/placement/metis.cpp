@@ -21,93 +21,89 @@ constexpr int seed_option = 8;     // METIS_OPTION_SEED
 constexpr std::int64_t largest_weight = 1 << 16;
 
 void* library() {
-    static void* const loaded = []() -> void* {
-        const char* chosen = std::getenv("PARHELION_METIS");
-        if (chosen && std::strcmp(chosen, "none") == 0) return nullptr;
-        if (chosen) return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-        for (const char* name : {"libmetis.so.5", "libmetis.so"})
-            if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
-        return nullptr;
-    }();
-    return loaded;
+  static void* const loaded = []() -> void* {
+    const char* chosen = std::getenv("PARHELION_METIS");
+    if (chosen && std::strcmp(chosen, "none") == 0) return nullptr;
+    if (chosen) return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    for (const char* name : {"libmetis.so.5", "libmetis.so"})
+      if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
+    return nullptr;
+  }();
+  return loaded;
 }
 
 template <class Index>
 struct Csr {
-    std::vector<Index> starts{0}, targets, weights;
+  std::vector<Index> starts{0}, targets, weights;
 };
 
 // Undirected weights (both directions summed) inside the set of vertices.
 template <class Index>
 Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices) {
-    std::map<int, Index> local;
-    for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
-    Csr<Index> csr;
-    std::vector<std::int64_t> weights;
-    for (const int v : vertices) {
-        std::map<Index, std::int64_t> bytes;
-        graph.for_each(v, [&](const auto& edge) {
-            if (const auto found = local.find(edge.point); found != local.end())
-                bytes[found->second] += edge.bytes;
-        });
-        for (const auto& [target, weight] : bytes) {
-            csr.targets.push_back(target);
-            weights.push_back(weight);
-        }
-        csr.starts.push_back(static_cast<Index>(csr.targets.size()));
+  std::map<int, Index> local;
+  for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
+  Csr<Index> csr;
+  std::vector<std::int64_t> weights;
+  for (const int v : vertices) {
+    std::map<Index, std::int64_t> bytes;
+    graph.for_each(v, [&](const auto& edge) {
+      if (const auto found = local.find(edge.point); found != local.end())
+        bytes[found->second] += edge.bytes;
+    });
+    for (const auto& [target, weight] : bytes) {
+      csr.targets.push_back(target);
+      weights.push_back(weight);
     }
-    // Sums of weights must fit into 32-bit indices.
-    const std::int64_t unit = weights.empty() ? 1 : std::ranges::max(weights) / largest_weight + 1;
-    for (const std::int64_t weight : weights)
-        csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
-    return csr;
+    csr.starts.push_back(static_cast<Index>(csr.targets.size()));
+  }
+  // Sums of weights must fit into 32-bit indices.
+  const std::int64_t unit = weights.empty() ? 1 : std::ranges::max(weights) / largest_weight + 1;
+  for (const std::int64_t weight : weights)
+    csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
+  return csr;
 }
 
 template <class Index>
 std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector<int>& vertices,
-                                    int parts, std::array<Index, options_count> options) {
-    using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*,
-                        void*, Index*, Index*, Index*);
-    const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
-    if (!recursive) return {};
-    auto [starts, targets, weights] = symmetric<Index>(graph, vertices);
-    Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts,
-          edge_cut = 0;
-    std::vector<Index> part(vertices.size());
-    options[seed_option] = 1;
-    if (recursive(&count, &constraints, starts.data(), targets.data(), nullptr, nullptr,
-                  weights.data(), &wanted, nullptr, nullptr, options.data(), &edge_cut,
-                  part.data()) != ok)
-        return {};
-    return std::vector<int>(part.begin(), part.end());
+    int parts, std::array<Index, options_count> options) {
+  using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*, void*,
+      Index*, Index*, Index*);
+  const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
+  if (!recursive) return {};
+  auto [starts, targets, weights] = symmetric<Index>(graph, vertices);
+  Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts, edge_cut = 0;
+  std::vector<Index> part(vertices.size());
+  options[seed_option] = 1;
+  if (recursive(&count, &constraints, starts.data(), targets.data(), nullptr, nullptr,
+          weights.data(), &wanted, nullptr, nullptr, options.data(), &edge_cut, part.data()) != ok)
+    return {};
+  return std::vector<int>(part.begin(), part.end());
 }
 
 }  // namespace
 
-std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph,
-                                               const std::vector<int>& vertices, int parts,
-                                               std::string& why) {
-    using Defaults = int (*)(void*);
-    const auto defaults =
-        library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions"))
-                  : nullptr;
-    if (!defaults) {
-        why = "METIS is not installed: the graph is placed by local search alone";
-        return {};
-    }
-    std::array<std::int64_t, options_count> buffer;
-    buffer.fill(0);
-    defaults(buffer.data());
-    std::optional<std::vector<int>> found;
-    if (buffer.back() == -1) {
-        found = cut<std::int64_t>(graph, vertices, parts, buffer);
-    } else {
-        std::array<std::int32_t, options_count> narrow;
-        std::memcpy(narrow.data(), buffer.data(), sizeof narrow);
-        found = cut<std::int32_t>(graph, vertices, parts, narrow);
-    }
-    if (!found) why = "METIS did not cut the graph";
-    return found;
+std::optional<std::vector<int>> cut_with_metis(
+    const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why) {
+  using Defaults = int (*)(void*);
+  const auto defaults =
+      library() ? reinterpret_cast<Defaults>(dlsym(library(), "METIS_SetDefaultOptions")) : nullptr;
+  if (!defaults) {
+    why = "METIS is not installed: the graph is placed by local search alone";
+    return {};
+  }
+  std::array<std::int64_t, options_count> buffer;
+  buffer.fill(0);
+  defaults(buffer.data());
+  std::optional<std::vector<int>> found;
+  if (buffer.back() == -1) {
+    found = cut<std::int64_t>(graph, vertices, parts, buffer);
+  } else {
+    std::array<std::int32_t, options_count> narrow;
+    std::memcpy(narrow.data(), buffer.data(), sizeof narrow);
+    found = cut<std::int32_t>(graph, vertices, parts, narrow);
+  }
+  if (!found) why = "METIS did not cut the graph";
+  return found;
 }
 
 }  // namespace parhelion::placement

@@ -15,12 +15,12 @@ using CpuSet = std::vector<int>;
 /// a level are disjoint, each inside one unit of the enclosing level. Omits l2, die and pu if they
 /// duplicate another level.
 struct NodeTopology {
-    struct Level {
-        std::string name;
-        std::vector<CpuSet> units;  ///< the hardware threads of each
-    };
-    std::vector<Level> levels;
-    std::string source;  ///< "file x.xml", "linux sysfs", …
+  struct Level {
+    std::string name;
+    std::vector<CpuSet> units;  ///< the hardware threads of each
+  };
+  std::vector<Level> levels;
+  std::string source;  ///< "file x.xml", "linux sysfs", …
 };
 
 /// Parses XML from lstopo or hwloc (formats 1 and 2), or the file that contains it. Throws Error if
@@ -35,8 +35,8 @@ NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 Topology topology_of(const NodeTopology& node, int nodes);
 
 struct SortedRanks {
-    NodeShape shape;
-    std::vector<int> order;  ///< local ranks in hierarchical order
+  NodeShape shape;
+  std::vector<int> order;  ///< local ranks in hierarchical order
 };
 
 /// Number of outermost levels at which every rank is bound within one unit.

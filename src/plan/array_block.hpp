@@ -7,20 +7,20 @@ namespace parhelion {
 
 /// First owned cell of a block and the byte range of its cells, ghosts included.
 struct ArrayBlock {
-    const std::byte* first = nullptr;
-    const std::byte* begin = nullptr;
-    const std::byte* end = nullptr;
+  const std::byte* first = nullptr;
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
 
-    bool empty() const { return begin == end; }
-    ArrayBlock moved_to(const std::byte* place) const {
-        return {place, place + (begin - first), place + (end - first)};
-    }
+  bool empty() const { return begin == end; }
+  ArrayBlock moved_to(const std::byte* place) const {
+    return {place, place + (begin - first), place + (end - first)};
+  }
 };
 
 /// Owned cells of a block; of an indexed pattern: owned cells, or ghosts.
 inline byte_count cells_of(const Pattern& pattern, int b) {
-    if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
-    return pattern.blocks[b].cells();
+  if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
+  return pattern.blocks[b].cells();
 }
 
 /// Byte range of block `b` of field `f`, ghosts included; empty if the rank has no cells in it.
@@ -33,8 +33,8 @@ ArrayBlock written_block(const Plan& plan, int f, int b);
 /// Calls use(f, b) for each block of each field, in the order of Plan::bases.
 template <class Use>
 void for_blocks(const Plan& plan, Use&& use) {
-    for (int f = 0; f < plan.field_count(); ++f)
-        for (int b = 0; b < static_cast<int>(plan.fields[f].blocks.size()); ++b) use(f, b);
+  for (int f = 0; f < plan.field_count(); ++f)
+    for (int b = 0; b < static_cast<int>(plan.fields[f].blocks.size()); ++b) use(f, b);
 }
 
 /// "on device 0", "in the host's memory". Local.

@@ -16,224 +16,219 @@ constexpr auto right_arrays =
     ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
     "rank";
 
-[[noreturn]] void refuse(const std::string& array, const std::string& has,
-                         const std::string& made_for) {
-    throw Error(array + " has " + has + " and the exchange was made for " + made_for +
-                right_arrays);
+[[noreturn]] void refuse(
+    const std::string& array, const std::string& has, const std::string& made_for) {
+  throw Error(array + " has " + has + " and the exchange was made for " + made_for + right_arrays);
 }
 
 std::string text(byte_count value) { return std::to_string(value); }
 
 bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
-    return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
-           std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
+  return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
+         std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
 }
 
 }  // namespace
 
 BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
-    known_.fill(plan.bases);
-    for_blocks(plan, [this](int f, int b) { add_shape(f, b); });
+  known_.fill(plan.bases);
+  for_blocks(plan, [this](int f, int b) { add_shape(f, b); });
 }
 
 // Ignores arrays without cells, and strides of dimensions with a single cell.
 void BoundArrays::add_shape(int f, int b) {
-    const Field& field = plan_.fields[f];
-    const Pattern& pattern = plan_.pattern_of(f);
-    const ArrayBlock block = array_block(plan_, f, b);
-    Shape& shape = shapes_.emplace_back();
-    shape.low = block.begin - block.first;
-    shape.high = block.end - block.first;
-    if (block.empty()) return;
-    const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
-    shape.components_mask = mask(field.components > 1);
-    if (pattern.indexed()) {
-        shape.stride_masks[0] = mask(cells_of(pattern, b) > 1);
-    } else {
-        for (int d = 0; d < pattern.dimensions; ++d)
-            shape.stride_masks[d] =
-                mask(pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1);
-    }
+  const Field& field = plan_.fields[f];
+  const Pattern& pattern = plan_.pattern_of(f);
+  const ArrayBlock block = array_block(plan_, f, b);
+  Shape& shape = shapes_.emplace_back();
+  shape.low = block.begin - block.first;
+  shape.high = block.end - block.first;
+  if (block.empty()) return;
+  const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
+  shape.components_mask = mask(field.components > 1);
+  if (pattern.indexed()) {
+    shape.stride_masks[0] = mask(cells_of(pattern, b) > 1);
+  } else {
+    for (int d = 0; d < pattern.dimensions; ++d)
+      shape.stride_masks[d] =
+          mask(pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1);
+  }
 }
 
 // Every call runs it: branch-free. May reject an equal layout; require_layout decides.
 bool BoundArrays::is_like(int f, const Field& given) const {
-    const Field& made = plan_.fields[f];
-    const std::size_t count = made.blocks.size();
-    if (given.blocks.size() != count) return false;
-    byte_count differs =
-        static_cast<int>(given.element.scalar) ^ static_cast<int>(made.element.scalar);
-    differs |= given.element.size ^ made.element.size;
-    differs |= given.components ^ made.components;
-    differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
-    differs |= given.indexed ^ made.indexed;
-    differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
-    differs |= (given.sign ^ made.sign) | (given.vector ^ made.vector) | (given.along ^ made.along);
-    differs |= std::bit_cast<byte_count>(given.stagger.along) ^
-               std::bit_cast<byte_count>(made.stagger.along);
-    const HaloWidth& halo = plan_.depths[f];
+  const Field& made = plan_.fields[f];
+  const std::size_t count = made.blocks.size();
+  if (given.blocks.size() != count) return false;
+  byte_count differs =
+      static_cast<int>(given.element.scalar) ^ static_cast<int>(made.element.scalar);
+  differs |= given.element.size ^ made.element.size;
+  differs |= given.components ^ made.components;
+  differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
+  differs |= given.indexed ^ made.indexed;
+  differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
+  differs |= (given.sign ^ made.sign) | (given.vector ^ made.vector) | (given.along ^ made.along);
+  differs |= std::bit_cast<byte_count>(given.stagger.along) ^
+             std::bit_cast<byte_count>(made.stagger.along);
+  const HaloWidth& halo = plan_.depths[f];
+  for (std::size_t d = 0; d < max_dimensions; ++d)
+    differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
+  const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
+  const Shape* shape = &shapes_[plan_.first_base[f]];
+  for (std::size_t b = 0; b < count; ++b, ++one, ++other, ++shape) {
     for (std::size_t d = 0; d < max_dimensions; ++d)
-        differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
-    const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
-    const Shape* shape = &shapes_[plan_.first_base[f]];
-    for (std::size_t b = 0; b < count; ++b, ++one, ++other, ++shape) {
-        for (std::size_t d = 0; d < max_dimensions; ++d)
-            differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];
-        const byte_count apart =
-            one->component_stride != 0 ? one->component_stride : given.component_stride;
-        differs |= (apart ^ (other->component_stride != 0 ? other->component_stride
-                                                          : made.component_stride)) &
-                   shape->components_mask;
-        differs |= shape->has_cells() & (one->first == nullptr);
-    }
-    return differs == 0;
+      differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];
+    const byte_count apart =
+        one->component_stride != 0 ? one->component_stride : given.component_stride;
+    differs |=
+        (apart ^ (other->component_stride != 0 ? other->component_stride : made.component_stride)) &
+        shape->components_mask;
+    differs |= shape->has_cells() & (one->first == nullptr);
+  }
+  return differs == 0;
 }
 
 // Throws Error that names the difference.
 void BoundArrays::require_layout(int f, const Field& given) const {
-    const Field& made = plan_.fields[f];
-    Field as_made = made;  // a subset's halo may be narrower
-    as_made.halo = plan_.depths[f];
-    const auto array = [f] { return concat("array ", f); };
-    if (given.indexed != made.indexed)
-        refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
-               made.indexed ? "those of an index map" : "those of a grid");
-    if (given.element != made.element)
-        refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
-    if (given.components != made.components)
-        refuse(array(), text(given.components) + " components per cell", text(made.components));
-    // Views made before the driver was loaded say "host": bind queries the address.
-    const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
-    if (given.space != made.space && !unknown)
-        refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
-               std::string(to_string(made.space)) + " memory");
-    if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
-        refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
-    if (given.stagger != made.stagger)
-        refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
-    if (given.sign != made.sign)
-        refuse(array(), "sign " + text(given.sign), "sign " + text(made.sign));
-    const auto role = [](const Field& field) {
-        if (field.vector == 0) return std::string("a scalar");
-        return "vector " + text(field.vector) + ", along axis " + text(field.along);
-    };
-    if (given.vector != made.vector || given.along != made.along)
-        refuse(array(), role(given), role(made));
-    if (given.boundary != made.boundary)
-        refuse(array(), "a domain of another boundary", "one of the other");
-    if (given.blocks.size() != made.blocks.size())
-        refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks",
-               text(static_cast<byte_count>(made.blocks.size())));
-    for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
+  const Field& made = plan_.fields[f];
+  Field as_made = made;  // a subset's halo may be narrower
+  as_made.halo = plan_.depths[f];
+  const auto array = [f] { return concat("array ", f); };
+  if (given.indexed != made.indexed)
+    refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
+        made.indexed ? "those of an index map" : "those of a grid");
+  if (given.element != made.element)
+    refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
+  if (given.components != made.components)
+    refuse(array(), text(given.components) + " components per cell", text(made.components));
+  // Views made before the driver was loaded say "host": bind queries the address.
+  const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
+  if (given.space != made.space && !unknown)
+    refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
+        std::string(to_string(made.space)) + " memory");
+  if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
+    refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
+  if (given.stagger != made.stagger)
+    refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+  if (given.sign != made.sign)
+    refuse(array(), "sign " + text(given.sign), "sign " + text(made.sign));
+  const auto role = [](const Field& field) {
+    if (field.vector == 0) return std::string("a scalar");
+    return "vector " + text(field.vector) + ", along axis " + text(field.along);
+  };
+  if (given.vector != made.vector || given.along != made.along)
+    refuse(array(), role(given), role(made));
+  if (given.boundary != made.boundary)
+    refuse(array(), "a domain of another boundary", "one of the other");
+  if (given.blocks.size() != made.blocks.size())
+    refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks",
+        text(static_cast<byte_count>(made.blocks.size())));
+  for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
 }
 
 void BoundArrays::require_block(int f, int b, const Field& given) const {
-    const Field& made = plan_.fields[f];
-    const Shape& shape = shapes_[plan_.base_of(f, b)];
-    const BlockView &one = given.blocks[b], &other = made.blocks[b];
-    const auto array = [&] {
-        return concat(
-            "array ", f,
-            (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""));
-    };
-    if (shape.has_cells() && one.first == nullptr)
-        throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
-    for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
-        if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
-            refuse(
-                array(),
-                "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d),
-                text(other.strides[d]));
-    if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
-        refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart",
-               text(made.stride_of_components(b)));
+  const Field& made = plan_.fields[f];
+  const Shape& shape = shapes_[plan_.base_of(f, b)];
+  const BlockView &one = given.blocks[b], &other = made.blocks[b];
+  const auto array = [&] {
+    return concat("array ", f,
+        (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""));
+  };
+  if (shape.has_cells() && one.first == nullptr)
+    throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
+  for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
+    if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
+      refuse(array(),
+          "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d),
+          text(other.strides[d]));
+  if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
+    refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart",
+        text(made.stride_of_components(b)));
 }
 
 // The plan's own arrays are disjoint: arrays moved by one offset are, too.
 bool BoundArrays::moved_together() const {
-    std::optional<byte_count> moved;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        if (!shapes_[i].has_cells()) continue;
-        const byte_count here = wanted_[i] - plan_.bases[i];
-        if (moved && *moved != here) return false;
-        moved = here;
-    }
-    return true;
+  std::optional<byte_count> moved;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (!shapes_[i].has_cells()) continue;
+    const byte_count here = wanted_[i] - plan_.bases[i];
+    if (moved && *moved != here) return false;
+    moved = here;
+  }
+  return true;
 }
 
 bool BoundArrays::may_overlap() const {
-    for (std::size_t i = 0; i < wanted_.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (shapes_[i].has_cells() && shapes_[j].has_cells() &&
-                wanted_[i] + shapes_[i].low < wanted_[j] + shapes_[j].high &&
-                wanted_[j] + shapes_[j].low < wanted_[i] + shapes_[i].high)
-                return true;
-    return false;
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (shapes_[i].has_cells() && shapes_[j].has_cells() &&
+          wanted_[i] + shapes_[i].low < wanted_[j] + shapes_[j].high &&
+          wanted_[j] + shapes_[j].low < wanted_[i] + shapes_[i].high)
+        return true;
+  return false;
 }
 
 void BoundArrays::want(const ArrayList& fields) {
-    if (fields.size() != plan_.fields.size())
-        throw Error(concat(fields.size(), " arrays were passed and the exchange was made for ",
-                           plan_.fields.size(), ": pass one for each, in that order"));
-    for (int f = 0; f < plan_.field_count(); ++f) {
-        const Field& given = fields[f];
-        if (!is_like(f, given)) require_layout(f, given);
-        int i = plan_.first_base[f];
-        for (const BlockView& block : given.blocks) {
-            if (shapes_[i].has_cells()) wanted_[i] = block.first;
-            ++i;
-        }
+  if (fields.size() != plan_.fields.size())
+    throw Error(concat(fields.size(), " arrays were passed and the exchange was made for ",
+        plan_.fields.size(), ": pass one for each, in that order"));
+  for (int f = 0; f < plan_.field_count(); ++f) {
+    const Field& given = fields[f];
+    if (!is_like(f, given)) require_layout(f, given);
+    int i = plan_.first_base[f];
+    for (const BlockView& block : given.blocks) {
+      if (shapes_[i].has_cells()) wanted_[i] = block.first;
+      ++i;
     }
+  }
 }
 
 bool BoundArrays::is_known() const {
-    return std::ranges::any_of(known_, [this](const auto& each) { return each == wanted_; });
+  return std::ranges::any_of(known_, [this](const auto& each) { return each == wanted_; });
 }
 
 void BoundArrays::require_disjoint() {
-    if (is_known()) return;
-    if (!moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
-    std::copy(wanted_.begin(), wanted_.end(), known_[next_known_++ % most_known].begin());
+  if (is_known()) return;
+  if (!moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
+  std::copy(wanted_.begin(), wanted_.end(), known_[next_known_++ % most_known].begin());
 }
 
 void BoundArrays::want_places(const ArrayList& places) {
-    if (places.size() != wanted_.size())
-        throw Error(concat(places.size(), " addresses were passed and the exchange has ",
-                           wanted_.size(), " arrays: pass the first cell of each"));
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        if (!shapes_[i].has_cells()) continue;
-        wanted_[i] = places.places()[i];
-        if (wanted_[i] == nullptr)
-            throw Error(concat("address ", i,
-                               " is a null pointer: pass the array that the exchange is to fill"));
-    }
+  if (places.size() != wanted_.size())
+    throw Error(concat(places.size(), " addresses were passed and the exchange has ",
+        wanted_.size(), " arrays: pass the first cell of each"));
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (!shapes_[i].has_cells()) continue;
+    wanted_[i] = places.places()[i];
+    if (wanted_[i] == nullptr)
+      throw Error(
+          concat("address ", i, " is a null pointer: pass the array that the exchange is to fill"));
+  }
 }
 
 void BoundArrays::require_device() const {
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        const Shape& shape = shapes_[i];
-        const std::byte *const here = wanted_[i] + shape.low, *const made =
-                                                                  plan_.bases[i] + shape.low;
-        if (shape.has_cells() && device_of(here) != device_of(made))
-            throw Error("an array is " + place_text(here) + " and the exchange was made for one " +
-                        place_text(made) + right_arrays);
-    }
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const Shape& shape = shapes_[i];
+    const std::byte *const here = wanted_[i] + shape.low, *const made = plan_.bases[i] + shape.low;
+    if (shape.has_cells() && device_of(here) != device_of(made))
+      throw Error("an array is " + place_text(here) + " and the exchange was made for one " +
+                  place_text(made) + right_arrays);
+  }
 }
 
 void BoundArrays::bind(const ArrayList& arrays) {
-    if (arrays.size() == 0) return accept(plan_.bases);
-    arrays.places() != nullptr ? want_places(arrays) : want(arrays);
-    if (wanted_ == bases_) return;
-    if (plan_.space() == MemorySpace::device || device::driver_in_use() != nullptr)
-        require_device();
-    require_disjoint();
-    accept(wanted_);
+  if (arrays.size() == 0) return accept(plan_.bases);
+  arrays.places() != nullptr ? want_places(arrays) : want(arrays);
+  if (wanted_ == bases_) return;
+  if (plan_.space() == MemorySpace::device || device::driver_in_use() != nullptr) require_device();
+  require_disjoint();
+  accept(wanted_);
 }
 
 void BoundArrays::accept(const std::vector<std::byte*>& bases) {
-    if (bases == bases_) return;
-    std::copy(bases.begin(), bases.end(), bases_.begin());  // transports keep the pointer
-    ++version_;
+  if (bases == bases_) return;
+  std::copy(bases.begin(), bases.end(), bases_.begin());  // transports keep the pointer
+  ++version_;
 }
 
 }  // namespace parhelion

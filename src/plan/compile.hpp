@@ -24,13 +24,13 @@ enum class Into { message, field };
 
 /// Cells [`first`, `end`) of a selection.
 struct Entries {
-    byte_count first, end;
+  byte_count first, end;
 };
 
 /// Adds the copies of one indexed field between entries of a selection and a message from byte
 /// `begin`. Message cells are contiguous, or at the indices `places`.
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
-                       End end, Into into, byte_count begin, const local_index* places = nullptr);
+    End end, Into into, byte_count begin, const local_index* places = nullptr);
 
 /// Packs a message.
 Program compile_pack(const Plan& plan, const MessageLayout& layout);
@@ -39,11 +39,11 @@ Program compile_pack(const Plan& plan, const MessageLayout& layout);
 byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 
 struct LinksEnd {
-    const Plan& plan;
-    const Links& links;
-    End end;
-    const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
-    const Field& field(int f) const { return plan.fields[f]; }
+  const Plan& plan;
+  const Links& links;
+  End end;
+  const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
+  const Field& field(int f) const { return plan.fields[f]; }
 };
 
 /// Direct copies between the ends of the same links: owned cells into ghosts, each unique entry

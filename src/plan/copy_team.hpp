@@ -15,49 +15,49 @@ namespace parhelion {
 /// The caller and size() − 1 threads, which inherit the creator's CPU affinity. They poll for some
 /// microseconds between jobs, then sleep.
 class CopyTeam {
-public:
-    /// Throws std::system_error if a thread cannot be started.
-    explicit CopyTeam(int size);
-    ~CopyTeam();
-    CopyTeam(const CopyTeam&) = delete;
-    CopyTeam& operator=(const CopyTeam&) = delete;
+ public:
+  /// Throws std::system_error if a thread cannot be started.
+  explicit CopyTeam(int size);
+  ~CopyTeam();
+  CopyTeam(const CopyTeam&) = delete;
+  CopyTeam& operator=(const CopyTeam&) = delete;
 
-    int size() const { return static_cast<int>(threads_.size()) + 1; }
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    /// Calls work(k) concurrently for k from 0 to size() − 1 and returns when all are done.
-    /// Allocates nothing. While another thread uses the team, the caller does all the work. `work`
-    /// must not throw.
-    template <class Work>
-    void share(Work&& work) {
-        if (busy_.exchange(true, std::memory_order_acquire)) {
-            for (int k = 0; k < size(); ++k) work(k);
-            return;
-        }
-        call_ = [](void* what, int k) { (*static_cast<std::remove_reference_t<Work>*>(what))(k); };
-        what_ = &work;
-        start();
-        work(0);
-        finish();
-        busy_.store(false, std::memory_order_release);
+  /// Calls work(k) concurrently for k from 0 to size() − 1 and returns when all are done.
+  /// Allocates nothing. While another thread uses the team, the caller does all the work. `work`
+  /// must not throw.
+  template <class Work>
+  void share(Work&& work) {
+    if (busy_.exchange(true, std::memory_order_acquire)) {
+      for (int k = 0; k < size(); ++k) work(k);
+      return;
     }
+    call_ = [](void* what, int k) { (*static_cast<std::remove_reference_t<Work>*>(what))(k); };
+    what_ = &work;
+    start();
+    work(0);
+    finish();
+    busy_.store(false, std::memory_order_release);
+  }
 
-private:
-    void dismiss();
-    void start();
-    void finish();
-    void serve(int k);
-    bool next_job(std::uint64_t seen);
+ private:
+  void dismiss();
+  void start();
+  void finish();
+  void serve(int k);
+  bool next_job(std::uint64_t seen);
 
-    void (*call_)(void*, int) = nullptr;  // the job: written before its number, read after it
-    void* what_ = nullptr;
-    std::atomic<bool> busy_{false};
-    alignas(64) std::atomic<std::uint64_t> job_{0};
-    alignas(64) std::atomic<int> left_{0};
-    alignas(64) std::atomic<int> sleepers_{0};
-    std::atomic<bool> stop_{false};
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::vector<std::thread> threads_;
+  void (*call_)(void*, int) = nullptr;  // the job: written before its number, read after it
+  void* what_ = nullptr;
+  std::atomic<bool> busy_{false};
+  alignas(64) std::atomic<std::uint64_t> job_{0};
+  alignas(64) std::atomic<int> left_{0};
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> threads_;
 };
 
 /// Team of `size` members, shared by all holders in this process; null for 1. Throws Error if

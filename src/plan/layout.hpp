@@ -10,10 +10,10 @@ namespace parhelion {
 
 /// A box of values with strides; the last of `dims` dimensions is the component.
 struct BoxLayout {
-    int base = 0;
-    byte_count offset = 0;
-    int dims = 0;
-    std::array<byte_count, StridedOp::most_dims> count{}, stride{};
+  int base = 0;
+  byte_count offset = 0;
+  int dims = 0;
+  std::array<byte_count, StridedOp::most_dims> count{}, stride{};
 };
 
 /// Indices [`first`, `last`) along one dimension of a box.
@@ -32,16 +32,16 @@ Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 
 /// Layout of the same box, packed at byte `offset` of a message in the given order.
-BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,
-                         byte_count offset);
+BoxLayout box_in_message(
+    const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset);
 
-StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element,
-                       bool negated = false);
+StridedOp copy_between(
+    const BoxLayout& from, const BoxLayout& to, Element element, bool negated = false);
 
 /// Whether a field's values change sign between the two sides of a piece.
 inline bool is_negated(const Field& field, const BoxPiece& piece) {
-    if (field.vector != 0) return has(piece.turn.mirrored, field.along);
-    return field.sign < 0 && piece.turn.mirrored != 0;
+  if (field.vector != 0) return has(piece.turn.mirrored, field.along);
+  return field.sign < 0 && piece.turn.mirrored != 0;
 }
 
 /// The field that holds the owner's values of a piece of field `f`: another component if a seam
@@ -53,7 +53,7 @@ byte_count bytes_per_cell(const Field& field);
 /// Aligns each field in a message, so that vectors stay aligned.
 constexpr byte_count message_alignment = 16;
 constexpr byte_count aligned(byte_count bytes, byte_count alignment = message_alignment) {
-    return (bytes + alignment - 1) / alignment * alignment;
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// For groups without a link to the neighbor.
@@ -64,25 +64,25 @@ enum class End : std::uint8_t { owned, ghosts };
 
 /// A field's chunk of a message: the first `entries` entries of a selection, from byte `begin`.
 struct MessageField {
-    int f = 0;
-    const Selection* side = nullptr;
-    byte_count entries = 0, begin = 0, bytes = 0;
+  int f = 0;
+  const Selection* side = nullptr;
+  byte_count entries = 0, begin = 0, bytes = 0;
 };
 
 /// One message: by group and field, entries in the pattern's order; empty fields are left out.
 struct MessageLayout {
-    End end = End::owned;
-    std::vector<MessageField> fields;
-    byte_count bytes() const {
-        return fields.empty() ? 0 : fields.back().begin + fields.back().bytes;
-    }
+  End end = End::owned;
+  std::vector<MessageField> fields;
+  byte_count bytes() const {
+    return fields.empty() ? 0 : fields.back().begin + fields.back().bytes;
+  }
 };
 
 /// Layout of a forward (unique entries) or reverse message (all entries), seen from one end.
 MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction);
 
 inline const Selection& selection_of(const Link& link, End end) {
-    return end == End::owned ? link.send : link.receive;
+  return end == End::owned ? link.send : link.receive;
 }
 byte_count entries_of(const Link& link, End end, Direction direction);
 

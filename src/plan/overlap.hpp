@@ -10,10 +10,10 @@ namespace parhelion {
 
 /// Bytes [`first` + Σ i·stride, + `width`) for all 0 ≤ i < count.
 struct Footprint {
-    static constexpr int most_dims = StridedOp::most_dims;
-    byte_count first = 0, width = 0;
-    int dims = 0;
-    std::array<byte_count, most_dims> count{}, stride{};
+  static constexpr int most_dims = StridedOp::most_dims;
+  byte_count first = 0, width = 0;
+  int dims = 0;
+  std::array<byte_count, most_dims> count{}, stride{};
 };
 
 /// Whether a byte belongs to both; whether a byte belongs to two points of one. Exact, in a few

@@ -8,8 +8,8 @@
 namespace parhelion {
 
 struct Part {
-    byte_count bytes = 0;
-    Program program;  ///< fields → part, or part → fields; base 0 is the part
+  byte_count bytes = 0;
+  Program program;  ///< fields → part, or part → fields; base 0 is the part
 };
 
 /// Parts that a link sends, and that it receives; both sides' parts match. A part is so small that

@@ -21,23 +21,23 @@ const char* name_of(Sequence sequence);
 
 /// Facts about the patterns' dimensions: only whether a word's sum over all ranks is zero matters.
 class SequenceSurvey {
-public:
-    static constexpr std::size_t words = 2 + 2 * max_dimensions;
-    /// Local.
-    explicit SequenceSurvey(const Plan& plan);
-    /// From the sums over all ranks.
-    explicit SequenceSurvey(const std::uint64_t* sums);
+ public:
+  static constexpr std::size_t words = 2 + 2 * max_dimensions;
+  /// Local.
+  explicit SequenceSurvey(const Plan& plan);
+  /// From the sums over all ranks.
+  explicit SequenceSurvey(const std::uint64_t* sums);
 
-    const std::array<std::uint64_t, words>& told() const { return words_; }
-    /// Whether the sequence fills the same ghosts with fewer messages.
-    bool serves(Sequence sequence) const;
-    /// Dimensions that each stage fetches.
-    std::vector<DimensionSet> stages(Sequence sequence) const;
+  const std::array<std::uint64_t, words>& told() const { return words_; }
+  /// Whether the sequence fills the same ghosts with fewer messages.
+  bool serves(Sequence sequence) const;
+  /// Dimensions that each stage fetches.
+  std::vector<DimensionSet> stages(Sequence sequence) const;
 
-private:
-    bool near(int d) const { return words_[2 + 2 * d] > 0; }
-    bool far(int d) const { return words_[3 + 2 * d] > 0; }
-    std::array<std::uint64_t, words> words_{};
+ private:
+  bool near(int d) const { return words_[2 + 2 * d] > 0; }
+  bool far(int d) const { return words_[3 + 2 * d] > 0; }
+  std::array<std::uint64_t, words> words_{};
 };
 
 /// Compiles `plan`, which must have one stage, into `stages`, for the same fields and arrays.
@@ -47,7 +47,7 @@ Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages);
 
 /// Forward plan in this order; null for direct. Local. Throws Error on all ranks if the survey
 /// excludes the order. `plan` must outlive it.
-std::shared_ptr<const Plan> plan_in_order(const Plan& plan, const SequenceSurvey& survey,
-                                          Sequence sequence);
+std::shared_ptr<const Plan> plan_in_order(
+    const Plan& plan, const SequenceSurvey& survey, Sequence sequence);
 
 }  // namespace parhelion

@@ -24,337 +24,328 @@ bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 // Maps the first domain's axes to this one's. Boxes are compared in the first's order.
 using Axes = std::array<std::size_t, max_dimensions>;
 struct Turned {
-    CartesianDomain domain;
-    Axes axes;
+  CartesianDomain domain;
+  Axes axes;
 
-    Box of_first(const Box& own) const {
-        Box box = own;
-        for (std::size_t d = 0; d < max_dimensions; ++d)
-            box.lo[d] = own.lo[axes[d]], box.hi[d] = own.hi[axes[d]];
-        return box;
-    }
-    Box own(const Box& of_first) const {
-        Box box = of_first;
-        for (std::size_t d = 0; d < max_dimensions; ++d)
-            box.lo[axes[d]] = of_first.lo[d], box.hi[axes[d]] = of_first.hi[d];
-        return box;
-    }
+  Box of_first(const Box& own) const {
+    Box box = own;
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+      box.lo[d] = own.lo[axes[d]], box.hi[d] = own.hi[axes[d]];
+    return box;
+  }
+  Box own(const Box& of_first) const {
+    Box box = of_first;
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+      box.lo[axes[d]] = of_first.lo[d], box.hi[axes[d]] = of_first.hi[d];
+    return box;
+  }
 };
 
 // Intersections of this rank's blocks of `mine` with those of `theirs`, in the same order on both
 // sides.
 PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
-    PiecesByRank pieces;
-    for (int b = 0; b < std::ssize(mine.domain.blocks()); ++b) {
-        const Box owned = mine.of_first(mine.domain.owned(b));
-        if (owned.empty()) continue;
-        for_blocks(theirs.domain, theirs.own(owned),
-                   [&](const Box& box, CartesianDomain::Place place) {
-                       const Box common = intersect(owned, theirs.of_first(box));
-                       if (!common.empty()) pieces[place.rank].push_back({b, common});
-                   });
-    }
-    for (auto& [rank, list] : pieces) std::ranges::sort(list, before);
-    return pieces;
+  PiecesByRank pieces;
+  for (int b = 0; b < std::ssize(mine.domain.blocks()); ++b) {
+    const Box owned = mine.of_first(mine.domain.owned(b));
+    if (owned.empty()) continue;
+    for_blocks(theirs.domain, theirs.own(owned), [&](const Box& box, CartesianDomain::Place place) {
+      const Box common = intersect(owned, theirs.of_first(box));
+      if (!common.empty()) pieces[place.rank].push_back({b, common});
+    });
+  }
+  for (auto& [rank, list] : pieces) std::ranges::sort(list, before);
+  return pieces;
 }
 
 byte_count cells_of(const Pieces& pieces) {
-    byte_count cells = 0;
-    for (const Piece& piece : pieces) cells += piece.cells.cells();
-    return cells;
+  byte_count cells = 0;
+  for (const Piece& piece : pieces) cells += piece.cells.cells();
+  return cells;
 }
 
 // One end: a domain, and its intersections with the other domain.
 struct End : Turned {
-    PiecesByRank others;  // by rank
-    Pieces own;           // stay on this rank
+  PiecesByRank others;  // by rank
+  Pieces own;           // stay on this rank
 
-    End(const Turned& mine, const Turned& theirs)
-        : Turned(mine), others(shared_pieces(mine, theirs)) {
-        if (const auto here = others.find(domain.communicator().rank()); here != others.end()) {
-            own = std::move(here->second);
-            others.erase(here);
-        }
+  End(const Turned& mine, const Turned& theirs)
+      : Turned(mine), others(shared_pieces(mine, theirs)) {
+    if (const auto here = others.find(domain.communicator().rank()); here != others.end()) {
+      own = std::move(here->second);
+      others.erase(here);
     }
-    PlacedCells place(const Field& field, const Piece& piece) const {
-        const Coordinates first = first_of(domain, field, piece.block);
-        const PlacedCells placed =
-            in_array(domain.dimensions(), field, first, {piece.block, Turned::own(piece.cells)});
-        PlacedCells cells = placed;
-        for (int d = 0; d < domain.dimensions(); ++d) cells.stride[d] = placed.stride[axes[d]];
-        return cells;
-    }
+  }
+  PlacedCells place(const Field& field, const Piece& piece) const {
+    const Coordinates first = first_of(domain, field, piece.block);
+    const PlacedCells placed =
+        in_array(domain.dimensions(), field, first, {piece.block, Turned::own(piece.cells)});
+    PlacedCells cells = placed;
+    for (int d = 0; d < domain.dimensions(); ++d) cells.stride[d] = placed.stride[axes[d]];
+    return cells;
+  }
 };
 
 constexpr byte_count chunk_bytes = 256;
 
 // One row of bytes per other rank, for cells of `width` bytes, and the chunks of each row.
 struct Rows {
-    std::shared_ptr<std::byte> memory;
-    std::map<int, byte_count> ends;  // in chunks, by rank
-    local_index chunks = 0;
+  std::shared_ptr<std::byte> memory;
+  std::map<int, byte_count> ends;  // in chunks, by rank
+  local_index chunks = 0;
 
-    Rows(const PiecesByRank& boxes, byte_count width) {
-        byte_count end = 0;
-        for (const auto& [rank, list] : boxes)
-            ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
-        if (end > std::numeric_limits<local_index>::max())
-            throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
-        chunks = static_cast<local_index>(end);
-        if (end > 0) memory = allocate_node_shared(end * chunk_bytes);
+  Rows(const PiecesByRank& boxes, byte_count width) {
+    byte_count end = 0;
+    for (const auto& [rank, list] : boxes)
+      ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
+    if (end > std::numeric_limits<local_index>::max())
+      throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
+    chunks = static_cast<local_index>(end);
+    if (end > 0) memory = allocate_node_shared(end * chunk_bytes);
+  }
+  // Calls use(rank, first chunk, end).
+  template <class Use>
+  void each(Use&& use) const {
+    local_index first = 0;
+    for (const auto& [rank, end] : ends) {
+      use(rank, first, static_cast<local_index>(end));
+      first = static_cast<local_index>(end);
     }
-    // Calls use(rank, first chunk, end).
-    template <class Use>
-    void each(Use&& use) const {
-        local_index first = 0;
-        for (const auto& [rank, end] : ends) {
-            use(rank, first, static_cast<local_index>(end));
-            first = static_cast<local_index>(end);
-        }
-    }
-    BlockView view() const { return {memory.get(), {chunk_bytes}}; }
+  }
+  BlockView view() const { return {memory.get(), {chunk_bytes}}; }
 };
 
 Selection from_to(local_index first, local_index end) {
-    Selection side;
-    side.cells.resize(end - first);
-    std::iota(side.cells.begin(), side.cells.end(), first);
-    return side;
+  Selection side;
+  side.cells.resize(end - first);
+  std::iota(side.cells.begin(), side.cells.end(), first);
+  return side;
 }
 
 Pattern pattern_of(const Communicator& comm, const Rows& from, const Rows& to) {
-    Pattern pattern{comm, 0, {}, {}, from.chunks, to.chunks, {}};
-    pattern.halo = HaloWidth(0);
-    std::map<int, Link> links;
-    from.each([&](int rank, local_index first, local_index end) {
-        links[rank].send = from_to(first, end);
-        links[rank].send_unique = end - first;
-    });
-    to.each([&](int rank, local_index first, local_index end) {
-        links[rank].receive = from_to(from.chunks + first, from.chunks + end);
-        links[rank].receive_unique = end - first;
-    });
-    pattern.stages.emplace_back();
-    for (auto& [rank, link] : links) {
-        link.rank = rank;
-        pattern.stages[0].push_back(std::move(link));
-    }
-    return pattern;
+  Pattern pattern{comm, 0, {}, {}, from.chunks, to.chunks, {}};
+  pattern.halo = HaloWidth(0);
+  std::map<int, Link> links;
+  from.each([&](int rank, local_index first, local_index end) {
+    links[rank].send = from_to(first, end);
+    links[rank].send_unique = end - first;
+  });
+  to.each([&](int rank, local_index first, local_index end) {
+    links[rank].receive = from_to(from.chunks + first, from.chunks + end);
+    links[rank].receive_unique = end - first;
+  });
+  pattern.stages.emplace_back();
+  for (auto& [rank, link] : links) {
+    link.rank = rank;
+    pattern.stages[0].push_back(std::move(link));
+  }
+  return pattern;
 }
 
 // An exchange of rows, for all arrays with `width` bytes per cell in total.
 struct RowExchange {
-    byte_count width;
-    Rows from, to;
-    std::optional<Exchange> exchange;
+  byte_count width;
+  Rows from, to;
+  std::optional<Exchange> exchange;
 };
 
 class Boxes final : public Redistribution::Mover {
-public:
-    Boxes(const Turned& from, const Turned& to, ExchangeOptions options)
-        : from_(from, to), to_(to, from), options_(std::move(options)) {}
+ public:
+  Boxes(const Turned& from, const Turned& to, ExchangeOptions options)
+      : from_(from, to), to_(to, from), options_(std::move(options)) {}
 
-    void prepare(std::span<const Move> arrays) override {
-        if (find(arrays) != nullptr) return;
-        exchanges_.push_back(collectively(from_.domain.communicator(), first_call,
-                                          setup_limit(options_), [&] { return make(arrays); }));
+  void prepare(std::span<const Move> arrays) override {
+    if (find(arrays) != nullptr) return;
+    exchanges_.push_back(collectively(from_.domain.communicator(), first_call,
+        setup_limit(options_), [&] { return make(arrays); }));
+  }
+  void move(std::span<const Move> arrays, Direction direction) override {
+    if (RowExchange* const known = find(arrays)) {
+      check(arrays);
+      check_disjoint(arrays, direction);
+      return move(*known, arrays, direction);
     }
-    void move(std::span<const Move> arrays, Direction direction) override {
-        if (RowExchange* const known = find(arrays)) {
-            check(arrays);
-            check_disjoint(arrays, direction);
-            return move(*known, arrays, direction);
-        }
-        // Other ranks may be in the exchange when this one fails.
-        auto made =
-            collectively(from_.domain.communicator(), first_call, setup_limit(options_), [&] {
-                auto rows = make(arrays);
-                check_disjoint(arrays, direction);
-                move(*rows, arrays, direction);
-                return rows;
-            });
-        exchanges_.push_back(std::move(made));
-    }
+    // Other ranks may be in the exchange when this one fails.
+    auto made = collectively(from_.domain.communicator(), first_call, setup_limit(options_), [&] {
+      auto rows = make(arrays);
+      check_disjoint(arrays, direction);
+      move(*rows, arrays, direction);
+      return rows;
+    });
+    exchanges_.push_back(std::move(made));
+  }
 
-    std::string explain() const override {
-        std::string text = concat(cells_of(from_.own), " cells stay, and go to");
-        for (const auto& [rank, pieces] : from_.others)
-            text += concat(" rank ", rank, ": ", cells_of(pieces), ",");
-        text.back() = from_.others.empty() ? 'o' : '\n';
-        if (from_.others.empty()) text += " no other rank\n";
-        for (const auto& each : exchanges_)
-            text += concat(each->width, " bytes per cell: ", each->exchange->explain());
-        return text;
-    }
+  std::string explain() const override {
+    std::string text = concat(cells_of(from_.own), " cells stay, and go to");
+    for (const auto& [rank, pieces] : from_.others)
+      text += concat(" rank ", rank, ": ", cells_of(pieces), ",");
+    text.back() = from_.others.empty() ? 'o' : '\n';
+    if (from_.others.empty()) text += " no other rank\n";
+    for (const auto& each : exchanges_)
+      text += concat(each->width, " bytes per cell: ", each->exchange->explain());
+    return text;
+  }
 
-private:
-    static constexpr const char* first_call =
-        "forward, back or prepare, the first call of a redistribution";
+ private:
+  static constexpr const char* first_call =
+      "forward, back or prepare, the first call of a redistribution";
 
-    static byte_count width_of_all(std::span<const Move> arrays) {
-        byte_count width = 0;
-        for (const Move& each : arrays) width += width_of(each.from);
-        return width;
-    }
-    RowExchange* find(std::span<const Move> arrays) const {
-        const auto fits = [width = width_of_all(arrays)](const auto& each) {
-            return each->width == width;
-        };
-        const auto found = std::ranges::find_if(exchanges_, fits);
-        return found == exchanges_.end() ? nullptr : found->get();
-    }
-    std::unique_ptr<RowExchange> make(std::span<const Move> arrays) {
-        check(arrays);
-        exchanges_.reserve(exchanges_.size() + 1);
-        const byte_count width = width_of_all(arrays);
-        auto rows = std::make_unique<RowExchange>(
-            RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
-        const Element chunk{Scalar::bytes, static_cast<std::int32_t>(chunk_bytes)};
-        rows->exchange.emplace(
-            pattern_of(from_.domain.communicator(), rows->from, rows->to),
-            std::vector{
-                Field{chunk, 1, chunk_bytes, 0, true, {rows->from.view(), rows->to.view()}}},
-            options_);
-        return rows;
-    }
-    void move(RowExchange& rows, std::span<const Move> arrays, Direction direction) {
-        require_mpi_not_ended();  // in a forked child, before shared memory changes
-        const bool forward = direction == Direction::forward;
-        const auto give = forward ? &Move::from : &Move::to,
-                   get = forward ? &Move::to : &Move::from;
-        const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
-        copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
-        for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
-        if (forward) (*rows.exchange)(*queue_);
-        else rows.exchange->reverse(*queue_, Reduction::replace);
-        copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
-        queue_->wait();
-        programs_.clear();
-    }
+  static byte_count width_of_all(std::span<const Move> arrays) {
+    byte_count width = 0;
+    for (const Move& each : arrays) width += width_of(each.from);
+    return width;
+  }
+  RowExchange* find(std::span<const Move> arrays) const {
+    const auto fits = [width = width_of_all(arrays)](
+                          const auto& each) { return each->width == width; };
+    const auto found = std::ranges::find_if(exchanges_, fits);
+    return found == exchanges_.end() ? nullptr : found->get();
+  }
+  std::unique_ptr<RowExchange> make(std::span<const Move> arrays) {
+    check(arrays);
+    exchanges_.reserve(exchanges_.size() + 1);
+    const byte_count width = width_of_all(arrays);
+    auto rows = std::make_unique<RowExchange>(
+        RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
+    const Element chunk{Scalar::bytes, static_cast<std::int32_t>(chunk_bytes)};
+    rows->exchange.emplace(pattern_of(from_.domain.communicator(), rows->from, rows->to),
+        std::vector{Field{chunk, 1, chunk_bytes, 0, true, {rows->from.view(), rows->to.view()}}},
+        options_);
+    return rows;
+  }
+  void move(RowExchange& rows, std::span<const Move> arrays, Direction direction) {
+    require_mpi_not_ended();  // in a forked child, before shared memory changes
+    const bool forward = direction == Direction::forward;
+    const auto give = forward ? &Move::from : &Move::to, get = forward ? &Move::to : &Move::from;
+    const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
+    copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
+    for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
+    if (forward) (*rows.exchange)(*queue_);
+    else rows.exchange->reverse(*queue_, Reduction::replace);
+    copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
+    queue_->wait();
+    programs_.clear();
+  }
 
-    void check(std::span<const Move> arrays) const {
-        require_alike(arrays);
-        for (const Move& each : arrays) check(from_.domain, each.from), check(to_.domain, each.to);
-    }
-    static void check(const CartesianDomain& domain, const Field& field) {
-        require_arrays(domain, field);
-        if (field.stagger != domain.stagger())
-            throw Error(
-                "an array lives on other points than its domain: redistribute fields on points "
-                "between domain.staggered(…) of both domains",
-                ErrorKind::type);
-    }
+  void check(std::span<const Move> arrays) const {
+    require_alike(arrays);
+    for (const Move& each : arrays) check(from_.domain, each.from), check(to_.domain, each.to);
+  }
+  static void check(const CartesianDomain& domain, const Field& field) {
+    require_arrays(domain, field);
+    if (field.stagger != domain.stagger())
+      throw Error(
+          "an array lives on other points than its domain: redistribute fields on points "
+          "between domain.staggered(…) of both domains",
+          ErrorKind::type);
+  }
 
-    void check_disjoint(std::span<const Move> arrays, Direction direction) const {
-        std::vector<Footprint> written, read;
-        const auto add = [](std::vector<Footprint>& to, const End& end, const Field& field) {
-            const CartesianDomain& domain = end.domain;
-            for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
-                const Piece own{b, end.of_first(domain.owned(b))};
-                to.push_back(
-                    footprint(domain.dimensions(), field, end.place(field, own), own.cells));
-            }
-        };
-        const bool forward = direction == Direction::forward;
-        for (const Move& each : arrays) {
-            add(forward ? read : written, from_, each.from);
-            add(forward ? written : read, to_, each.to);
-        }
-        if (overlap(written, read))
-            throw Error(
-                "cells of an array that is written share memory with others of the call: pass "
-                "arrays that do not overlap");
+  void check_disjoint(std::span<const Move> arrays, Direction direction) const {
+    std::vector<Footprint> written, read;
+    const auto add = [](std::vector<Footprint>& to, const End& end, const Field& field) {
+      const CartesianDomain& domain = end.domain;
+      for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
+        const Piece own{b, end.of_first(domain.owned(b))};
+        to.push_back(footprint(domain.dimensions(), field, end.place(field, own), own.cells));
+      }
+    };
+    const bool forward = direction == Direction::forward;
+    for (const Move& each : arrays) {
+      add(forward ? read : written, from_, each.from);
+      add(forward ? written : read, to_, each.to);
     }
+    if (overlap(written, read))
+      throw Error(
+          "cells of an array that is written share memory with others of the call: pass "
+          "arrays that do not overlap");
+  }
 
-    // Layouts are known only at the call. The program must live until the queue completes.
-    void enqueue(Program program, Bases src, Bases dst) {
-        executor_->compile(programs_.emplace_back(std::move(program)));
-        queue_->enqueue(programs_.back(), src, dst);
-    }
+  // Layouts are known only at the call. The program must live until the queue completes.
+  void enqueue(Program program, Bases src, Bases dst) {
+    executor_->compile(programs_.emplace_back(std::move(program)));
+    queue_->enqueue(programs_.back(), src, dst);
+  }
 
-    // Packs or unpacks each rank's row: array after array, piece after piece.
-    void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays,
-                   Field Move::* which, bool packing) {
-        const int dims = end.domain.dimensions();
-        rows.each([&](int rank, local_index first, local_index) {
-            std::byte* const row = rows.memory.get() + first * chunk_bytes;
-            byte_count offset = 0;
-            for (const Move& each : arrays) {
-                const Field& field = each.*which;
-                const auto cells = first_cells(field);
-                Program program = copies(
-                    dims, field, end.others.at(rank),
-                    [&](const Piece& piece) { return end.place(field, piece); }, packing, offset);
-                enqueue(std::move(program), packing ? cells.data() : &row,
-                        packing ? &row : cells.data());
-            }
-        });
-    }
+  // Packs or unpacks each rank's row: array after array, piece after piece.
+  void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays,
+      Field Move::* which, bool packing) {
+    const int dims = end.domain.dimensions();
+    rows.each([&](int rank, local_index first, local_index) {
+      std::byte* const row = rows.memory.get() + first * chunk_bytes;
+      byte_count offset = 0;
+      for (const Move& each : arrays) {
+        const Field& field = each.*which;
+        const auto cells = first_cells(field);
+        Program program = copies(
+            dims, field, end.others.at(rank),
+            [&](const Piece& piece) { return end.place(field, piece); }, packing, offset);
+        enqueue(std::move(program), packing ? cells.data() : &row, packing ? &row : cells.data());
+      }
+    });
+  }
 
-    // Copies cells that stay on this rank directly.
-    void keep(const End& source, const Field& from, const End& target, const Field& to) {
-        Program program;
-        for (std::size_t k = 0; k < source.own.size(); ++k)
-            program.add(between(source.place(from, source.own[k]), target.place(to, target.own[k]),
-                                source.domain.dimensions(), from, source.own[k].cells));
-        enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
-    }
+  // Copies cells that stay on this rank directly.
+  void keep(const End& source, const Field& from, const End& target, const Field& to) {
+    Program program;
+    for (std::size_t k = 0; k < source.own.size(); ++k)
+      program.add(between(source.place(from, source.own[k]), target.place(to, target.own[k]),
+          source.domain.dimensions(), from, source.own[k].cells));
+    enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
+  }
 
-    End from_, to_;
-    ExchangeOptions options_;
-    const std::shared_ptr<Executor> executor_ =
-        make_executor(MemorySpace::host);  // of the arrays, which is checked
-    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
-    std::deque<Program> programs_;  // in flight
-    std::vector<std::unique_ptr<RowExchange>> exchanges_;
+  End from_, to_;
+  ExchangeOptions options_;
+  const std::shared_ptr<Executor> executor_ =
+      make_executor(MemorySpace::host);  // of the arrays, which is checked
+  const std::shared_ptr<Queue> queue_ = executor_->make_queue();
+  std::deque<Program> programs_;  // in flight
+  std::vector<std::unique_ptr<RowExchange>> exchanges_;
 };
 
 // Inverts `axes`: axis d of the second grid is axis `axes[d]` of the first.
 Axes inverse_of(const std::vector<int>& axes, int dimensions) {
-    Axes inverse;
-    std::iota(inverse.begin(), inverse.end(), std::size_t{0});
-    std::vector<int> sorted = axes, all(dimensions);
-    std::iota(all.begin(), all.end(), 0);
-    std::ranges::sort(sorted);
-    if (!axes.empty() && sorted != all)
-        throw Error(concat("axes are no permutation: name each axis from 0 to ", dimensions - 1,
-                           " once, that of the first grid for each of "
-                           "the second one's"));
-    for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
-    return inverse;
+  Axes inverse;
+  std::iota(inverse.begin(), inverse.end(), std::size_t{0});
+  std::vector<int> sorted = axes, all(dimensions);
+  std::iota(all.begin(), all.end(), 0);
+  std::ranges::sort(sorted);
+  if (!axes.empty() && sorted != all)
+    throw Error(concat("axes are no permutation: name each axis from 0 to ", dimensions - 1,
+        " once, that of the first grid for each of "
+        "the second one's"));
+  for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
+  return inverse;
 }
 
 void require_same_grid(const Turned& from, const Turned& to) {
-    const auto extents = to.domain.extents();
-    for (std::size_t d = 0; d < extents.size(); ++d)
-        if (from.domain.extents().size() != extents.size() ||
-            from.domain.extents()[d] != extents[to.axes[d]])
-            throw Error(
-                "the two domains have different extents: redistribute between domains of the same "
-                "grid, whose axes are in the order of `axes` where they change places");
+  const auto extents = to.domain.extents();
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (from.domain.extents().size() != extents.size() ||
+        from.domain.extents()[d] != extents[to.axes[d]])
+      throw Error(
+          "the two domains have different extents: redistribute between domains of the same "
+          "grid, whose axes are in the order of `axes` where they change places");
 }
 
 }  // namespace
 
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
-                                                  const CartesianDomain& to,
-                                                  ExchangeOptions options, std::vector<int> axes) {
-    const Communicator& comm = from.communicator();
-    const auto tell = [&](Properties& properties) {
-        properties.add("the number of axes", axes.size());
-        for (std::size_t d = 0; d < axes.size(); ++d)
-            properties.add("axes[%]", axes[d], {static_cast<int>(d)});
-    };
-    return collectively(comm, "Redistribution", setup_limit(options),
-                        [&]() -> std::unique_ptr<Redistribution::Mover> {
-                            require_transport(options);
-                            require_one_communicator(from.communicator(), to.communicator());
-                            require_equal(comm, "axes", tell, "name the same axes on every rank");
-                            const Turned first{from, inverse_of({}, from.dimensions())},
-                                second{to, inverse_of(axes, from.dimensions())};
-                            require_same_grid(first, second);
-                            return std::make_unique<Boxes>(first, second, std::move(options));
-                        });
+    const CartesianDomain& to, ExchangeOptions options, std::vector<int> axes) {
+  const Communicator& comm = from.communicator();
+  const auto tell = [&](Properties& properties) {
+    properties.add("the number of axes", axes.size());
+    for (std::size_t d = 0; d < axes.size(); ++d)
+      properties.add("axes[%]", axes[d], {static_cast<int>(d)});
+  };
+  return collectively(comm, "Redistribution", setup_limit(options),
+      [&]() -> std::unique_ptr<Redistribution::Mover> {
+        require_transport(options);
+        require_one_communicator(from.communicator(), to.communicator());
+        require_equal(comm, "axes", tell, "name the same axes on every rank");
+        const Turned first{from, inverse_of({}, from.dimensions())},
+            second{to, inverse_of(axes, from.dimensions())};
+        require_same_grid(first, second);
+        return std::make_unique<Boxes>(first, second, std::move(options));
+      });
 }
 
 }  // namespace parhelion

@@ -12,193 +12,188 @@ namespace {
 constexpr byte_count most_bytes = byte_count{32} << 20;
 
 Pieces blocks_of(const CartesianDomain& domain, int rank) {
-    const std::vector<int> place = domain.coordinates_of(rank);
-    Box cells;
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        const Axis& axis = domain.axis(d);
-        const int first = place[d] * axis.blocks_per_rank;
-        cells.lo[d] = axis.starts[first];
-        cells.hi[d] = axis.starts[first + axis.blocks_per_rank];
-    }
-    Pieces blocks;
-    for_blocks(domain, cells, [&](const Box& box, CartesianDomain::Place at) {
-        blocks.push_back({at.block, box});
-    });
-    return blocks;
+  const std::vector<int> place = domain.coordinates_of(rank);
+  Box cells;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    const Axis& axis = domain.axis(d);
+    const int first = place[d] * axis.blocks_per_rank;
+    cells.lo[d] = axis.starts[first];
+    cells.hi[d] = axis.starts[first + axis.blocks_per_rank];
+  }
+  Pieces blocks;
+  for_blocks(domain, cells,
+      [&](const Box& box, CartesianDomain::Place at) { blocks.push_back({at.block, box}); });
+  return blocks;
 }
 
 // One message between the root and a rank: as many pieces as fit.
 struct Part {
-    Pieces pieces = {};
-    byte_count bytes = 0;
+  Pieces pieces = {};
+  byte_count bytes = 0;
 };
 std::vector<Part> parts_of(const CartesianDomain& domain, int rank, byte_count width) {
-    std::vector<Part> parts;
-    Pieces left = blocks_of(domain, rank);
-    for (std::ranges::reverse(left); !left.empty();) {
-        Piece piece = left.back();
-        left.pop_back();
-        const byte_count cells = piece.cells.cells(), bytes = cells * width;
-        if (bytes > most_bytes && cells > 1) {
-            int d = 0;
-            while (piece.cells.extent(d) == 1) ++d;
-            Piece rest = piece;
-            rest.cells.lo[d] = piece.cells.hi[d] = piece.cells.lo[d] + piece.cells.extent(d) / 2;
-            left.insert(left.end(), {rest, piece});
-        } else if (cells > 0) {
-            if (parts.empty() || parts.back().bytes + bytes > most_bytes) parts.emplace_back();
-            parts.back().pieces.push_back(piece);
-            parts.back().bytes += bytes;
-        }
+  std::vector<Part> parts;
+  Pieces left = blocks_of(domain, rank);
+  for (std::ranges::reverse(left); !left.empty();) {
+    Piece piece = left.back();
+    left.pop_back();
+    const byte_count cells = piece.cells.cells(), bytes = cells * width;
+    if (bytes > most_bytes && cells > 1) {
+      int d = 0;
+      while (piece.cells.extent(d) == 1) ++d;
+      Piece rest = piece;
+      rest.cells.lo[d] = piece.cells.hi[d] = piece.cells.lo[d] + piece.cells.extent(d) / 2;
+      left.insert(left.end(), {rest, piece});
+    } else if (cells > 0) {
+      if (parts.empty() || parts.back().bytes + bytes > most_bytes) parts.emplace_back();
+      parts.back().pieces.push_back(piece);
+      parts.back().bytes += bytes;
     }
-    return parts;
+  }
+  return parts;
 }
 
 class Transfer {
-public:
-    // Collective.
-    Transfer(const CartesianDomain& domain, const Field& field, const Field& whole, int root)
-        : field_(field), whole_(whole), root_(root), comm_(domain.communicator()) {
-        require_root(root, comm_);
-        const auto tell = [&](Properties& told) {
-            told.add("the type", to_string(field.element));
-            told.add("the number of components", field.components);
-            for (int d = 0; d < domain.dimensions(); ++d)
-                told.add("the stagger in dimension %", field.stagger.along[d], {d});
-        };
-        require_equal(comm_, "the arrays", tell,
-                      "pass arrays of the same type, components and stagger everywhere",
-                      [&] { check(domain); });
-    }
+ public:
+  // Collective.
+  Transfer(const CartesianDomain& domain, const Field& field, const Field& whole, int root)
+      : field_(field), whole_(whole), root_(root), comm_(domain.communicator()) {
+    require_root(root, comm_);
+    const auto tell = [&](Properties& told) {
+      told.add("the type", to_string(field.element));
+      told.add("the number of components", field.components);
+      for (int d = 0; d < domain.dimensions(); ++d)
+        told.add("the stagger in dimension %", field.stagger.along[d], {d});
+    };
+    require_equal(comm_, "the arrays", tell,
+        "pass arrays of the same type, components and stagger everywhere", [&] { check(domain); });
+  }
 
-    void gather() {
-        const Tag tag = comm_.next_tag();
-        if (comm_.rank() != root_) {
-            for (const Part& part : parts(comm_.rank())) {
-                receive_message(comm_, root_, tag);
-                send_message(comm_, packed(field_, root_, part), tag);
-            }
-            return;
-        }
-        keep(true);
-        std::optional<std::pair<int, Part>> allowed;
-        const auto take = [&] {
-            if (allowed)
-                unpack(whole_, allowed->second, receive_message(comm_, allowed->first, tag));
-        };
-        for_others([&](int rank, const Part& part) {
-            send_message(comm_, {rank, {}}, tag);
-            take();
-            allowed.emplace(rank, part);
-        });
-        take();
+  void gather() {
+    const Tag tag = comm_.next_tag();
+    if (comm_.rank() != root_) {
+      for (const Part& part : parts(comm_.rank())) {
+        receive_message(comm_, root_, tag);
+        send_message(comm_, packed(field_, root_, part), tag);
+      }
+      return;
     }
+    keep(true);
+    std::optional<std::pair<int, Part>> allowed;
+    const auto take = [&] {
+      if (allowed) unpack(whole_, allowed->second, receive_message(comm_, allowed->first, tag));
+    };
+    for_others([&](int rank, const Part& part) {
+      send_message(comm_, {rank, {}}, tag);
+      take();
+      allowed.emplace(rank, part);
+    });
+    take();
+  }
 
-    void scatter() {
-        const Tag tag = comm_.next_tag();
-        if (comm_.rank() != root_) {
-            for (const Part& part : parts(comm_.rank()))
-                unpack(field_, part, receive_message(comm_, root_, tag));
-            return;
-        }
-        keep(false);
-        for_others([&](int rank, const Part& part) {
-            send_message(comm_, packed(whole_, rank, part), tag);
-        });
+  void scatter() {
+    const Tag tag = comm_.next_tag();
+    if (comm_.rank() != root_) {
+      for (const Part& part : parts(comm_.rank()))
+        unpack(field_, part, receive_message(comm_, root_, tag));
+      return;
     }
+    keep(false);
+    for_others(
+        [&](int rank, const Part& part) { send_message(comm_, packed(whole_, rank, part), tag); });
+  }
 
-private:
-    void check(const CartesianDomain& domain) {
-        Stagger more;
-        for (int d = 0; d < domain.dimensions(); ++d)
-            more.along[d] =
-                static_cast<std::int16_t>(field_.stagger.along[d] - domain.stagger().along[d]);
-        domain_.emplace(domain.staggered(more));
-        require_arrays(*domain_, field_);
-        require_on_host(field_);
-        if (comm_.rank() != root_) return;
-        if (whole_.blocks.size() != 1 || whole_.element != field_.element ||
-            whole_.components != field_.components || whole_.stagger != field_.stagger)
-            throw Error("the root's array is " + to_string(whole_) + " and that of its block " +
-                            to_string(field_) + ": pass a view_whole of an array like the blocks'",
-                        ErrorKind::type);
-        require_on_host(whole_);
-        Box all;
-        for (int d = 0; d < domain_->dimensions(); ++d) all.hi[d] = domain_->axis(d).extent;
-        if (whole_.blocks[0].first == nullptr && !all.empty())
-            throw Error("the root's array is a null pointer: pass one of all cells there");
-        for (const Piece& own : blocks_of(*domain_, root_))
-            if (!own.cells.empty() && overlap(footprint(whole_, {0, all}), footprint(field_, own)))
-                throw Error(
-                    "the root's array shares memory with that of a block: pass arrays that do not "
-                    "overlap");
-    }
+ private:
+  void check(const CartesianDomain& domain) {
+    Stagger more;
+    for (int d = 0; d < domain.dimensions(); ++d)
+      more.along[d] =
+          static_cast<std::int16_t>(field_.stagger.along[d] - domain.stagger().along[d]);
+    domain_.emplace(domain.staggered(more));
+    require_arrays(*domain_, field_);
+    require_on_host(field_);
+    if (comm_.rank() != root_) return;
+    if (whole_.blocks.size() != 1 || whole_.element != field_.element ||
+        whole_.components != field_.components || whole_.stagger != field_.stagger)
+      throw Error("the root's array is " + to_string(whole_) + " and that of its block " +
+                      to_string(field_) + ": pass a view_whole of an array like the blocks'",
+          ErrorKind::type);
+    require_on_host(whole_);
+    Box all;
+    for (int d = 0; d < domain_->dimensions(); ++d) all.hi[d] = domain_->axis(d).extent;
+    if (whole_.blocks[0].first == nullptr && !all.empty())
+      throw Error("the root's array is a null pointer: pass one of all cells there");
+    for (const Piece& own : blocks_of(*domain_, root_))
+      if (!own.cells.empty() && overlap(footprint(whole_, {0, all}), footprint(field_, own)))
+        throw Error(
+            "the root's array shares memory with that of a block: pass arrays that do not "
+            "overlap");
+  }
 
-    PlacedCells place(const Field& array, const Piece& piece) const {
-        if (&array == &whole_) return in_array(domain_->dimensions(), array, {}, {0, piece.cells});
-        return in_array(domain_->dimensions(), array, first_of(*domain_, array, piece.block),
-                        piece);
-    }
-    Footprint footprint(const Field& array, const Piece& piece) const {
-        return parhelion::footprint(domain_->dimensions(), array, place(array, piece), piece.cells);
-    }
+  PlacedCells place(const Field& array, const Piece& piece) const {
+    if (&array == &whole_) return in_array(domain_->dimensions(), array, {}, {0, piece.cells});
+    return in_array(domain_->dimensions(), array, first_of(*domain_, array, piece.block), piece);
+  }
+  Footprint footprint(const Field& array, const Piece& piece) const {
+    return parhelion::footprint(domain_->dimensions(), array, place(array, piece), piece.cells);
+  }
 
-    std::vector<Part> parts(int rank) const { return parts_of(*domain_, rank, width_of(field_)); }
-    template <class Use>
-    void for_others(Use&& use) const {
-        for (int rank = 0; rank < comm_.size(); ++rank)
-            if (rank != root_)
-                for (const Part& part : parts(rank)) use(rank, part);
-    }
+  std::vector<Part> parts(int rank) const { return parts_of(*domain_, rank, width_of(field_)); }
+  template <class Use>
+  void for_others(Use&& use) const {
+    for (int rank = 0; rank < comm_.size(); ++rank)
+      if (rank != root_)
+        for (const Part& part : parts(rank)) use(rank, part);
+  }
 
-    void keep(bool to_whole) {
-        const Field &from = to_whole ? field_ : whole_, &to = to_whole ? whole_ : field_;
-        Program program;
-        for (const Piece& own : blocks_of(*domain_, root_))
-            program.add(between(place(from, own), place(to, own), domain_->dimensions(), field_,
-                                own.cells));
-        run(std::move(program), first_cells(from).data(), first_cells(to).data());
-    }
-    Message packed(const Field& array, int rank, const Part& part) {
-        Message message{rank, std::vector<std::byte>(part.bytes)};
-        std::byte* const packed = message.bytes.data();
-        run(copies(array, part, true), first_cells(array).data(), &packed);
-        return message;
-    }
-    void unpack(const Field& array, const Part& part, Message message) {
-        std::byte* const packed = message.bytes.data();
-        run(copies(array, part, false), &packed, first_cells(array).data());
-    }
-    Program copies(const Field& array, const Part& part, bool packing) const {
-        byte_count offset = 0;
-        return parhelion::copies(
-            domain_->dimensions(), field_, part.pieces,
-            [&](const Piece& piece) { return place(array, piece); }, packing, offset);
-    }
-    void run(Program program, Bases from, Bases to) {
-        executor_->compile(program);
-        queue_->enqueue(program, from, to);
-        queue_->wait();
-    }
+  void keep(bool to_whole) {
+    const Field &from = to_whole ? field_ : whole_, &to = to_whole ? whole_ : field_;
+    Program program;
+    for (const Piece& own : blocks_of(*domain_, root_))
+      program.add(
+          between(place(from, own), place(to, own), domain_->dimensions(), field_, own.cells));
+    run(std::move(program), first_cells(from).data(), first_cells(to).data());
+  }
+  Message packed(const Field& array, int rank, const Part& part) {
+    Message message{rank, std::vector<std::byte>(part.bytes)};
+    std::byte* const packed = message.bytes.data();
+    run(copies(array, part, true), first_cells(array).data(), &packed);
+    return message;
+  }
+  void unpack(const Field& array, const Part& part, Message message) {
+    std::byte* const packed = message.bytes.data();
+    run(copies(array, part, false), &packed, first_cells(array).data());
+  }
+  Program copies(const Field& array, const Part& part, bool packing) const {
+    byte_count offset = 0;
+    return parhelion::copies(
+        domain_->dimensions(), field_, part.pieces,
+        [&](const Piece& piece) { return place(array, piece); }, packing, offset);
+  }
+  void run(Program program, Bases from, Bases to) {
+    executor_->compile(program);
+    queue_->enqueue(program, from, to);
+    queue_->wait();
+  }
 
-    const Field &field_, &whole_;
-    int root_;
-    Communicator comm_;
-    std::optional<CartesianDomain> domain_;  // of the points that the field lives on
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
-    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
+  const Field &field_, &whole_;
+  int root_;
+  Communicator comm_;
+  std::optional<CartesianDomain> domain_;  // of the points that the field lives on
+  const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
+  const std::shared_ptr<Queue> queue_ = executor_->make_queue();
 };
 
 }  // namespace
 
 void gather(const CartesianDomain& domain, const Field& field, const Field& whole, int root) {
-    collectively(domain.communicator(), "gather",
-                 [&] { Transfer(domain, field, whole, root).gather(); });
+  collectively(
+      domain.communicator(), "gather", [&] { Transfer(domain, field, whole, root).gather(); });
 }
 
 void scatter(const CartesianDomain& domain, const Field& whole, const Field& field, int root) {
-    collectively(domain.communicator(), "scatter",
-                 [&] { Transfer(domain, field, whole, root).scatter(); });
+  collectively(
+      domain.communicator(), "scatter", [&] { Transfer(domain, field, whole, root).scatter(); });
 }
 
 }  // namespace parhelion

@@ -6,19 +6,19 @@ namespace parhelion {
 namespace {
 
 class Loopback final : public Transport {
-public:
-    void begin() override {}
-    int ready() override { return -1; }
-    void deliver(int, Reduction) override {}
-    bool finished() override { return true; }
-    int expected() const override { return 0; }
-    std::string state(int) const override { return {}; }
+ public:
+  void begin() override {}
+  int ready() override { return -1; }
+  void deliver(int, Reduction) override {}
+  bool finished() override { return true; }
+  int expected() const override { return 0; }
+  std::string state(int) const override { return {}; }
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_loopback(const TransportContext&) {
-    return std::make_unique<Loopback>();
+  return std::make_unique<Loopback>();
 }
 
 }  // namespace parhelion

@@ -20,301 +20,299 @@ constexpr byte_count most_pieces = 64;
 
 // For tests: applies to messages to any neighbor.
 byte_count piece_size_for_tests() {
-    static const byte_count size = [] {
-        const auto told = number_told("PARHELION_PIECE_BYTES");
-        return told ? std::max<byte_count>(*told, 1) : 0;
-    }();
-    return size;
+  static const byte_count size = [] {
+    const auto told = number_told("PARHELION_PIECE_BYTES");
+    return told ? std::max<byte_count>(*told, 1) : 0;
+  }();
+  return size;
 }
 
 void shift(Program& program, byte_count offset, bool destination) {
-    for (StridedOp& op : program.strided) (destination ? op.dst : op.src) += offset;
-    for (IndexedOp& op : program.indexed) (destination ? op.dst : op.src) += offset;
-    for (RunsOp& op : program.runs) (destination ? op.dst : op.src) += offset;
+  for (StridedOp& op : program.strided) (destination ? op.dst : op.src) += offset;
+  for (IndexedOp& op : program.indexed) (destination ? op.dst : op.src) += offset;
+  for (RunsOp& op : program.runs) (destination ? op.dst : op.src) += offset;
 }
 
 bool continues(const StridedOp& first, const StridedOp& next) {
-    return first.dims == 0 && next.dims == 0 && first.src_base == next.src_base &&
-           first.dst_base == next.dst_base && first.src + first.width == next.src &&
-           first.dst + first.width == next.dst;
+  return first.dims == 0 && next.dims == 0 && first.src_base == next.src_base &&
+         first.dst_base == next.dst_base && first.src + first.width == next.src &&
+         first.dst + first.width == next.dst;
 }
 
 // Merges contiguous copies, so that a contiguous message still needs no copy.
 void append(Program& all, Program more) {
-    for (const StridedOp& op : more.strided)
-        if (!all.strided.empty() && continues(all.strided.back(), op))
-            all.strided.back().width += op.width;
-        else all.strided.push_back(op);
-    std::move(more.indexed.begin(), more.indexed.end(), std::back_inserter(all.indexed));
-    std::move(more.runs.begin(), more.runs.end(), std::back_inserter(all.runs));
+  for (const StridedOp& op : more.strided)
+    if (!all.strided.empty() && continues(all.strided.back(), op))
+      all.strided.back().width += op.width;
+    else all.strided.push_back(op);
+  std::move(more.indexed.begin(), more.indexed.end(), std::back_inserter(all.indexed));
+  std::move(more.runs.begin(), more.runs.end(), std::back_inserter(all.runs));
 }
 
 byte_count size_of_pieces(byte_count total) {
-    const byte_count count = std::min((total + largest_piece - 1) / largest_piece, most_pieces);
-    return (total + count - 1) / count;
+  const byte_count count = std::min((total + largest_piece - 1) / largest_piece, most_pieces);
+  return (total + count - 1) / count;
 }
 
 // Joins consecutive parts up to `size` bytes.
 std::vector<Part> joined(std::vector<Part> parts, byte_count size, bool packing) {
-    std::vector<Part> pieces;
-    for (Part& part : parts) {
-        if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size)
-            pieces.emplace_back();
-        Part& piece = pieces.back();
-        const byte_count at = whole_lines(piece.bytes);
-        shift(part.program, at, packing);
-        append(piece.program, std::move(part.program));
-        piece.bytes = at + part.bytes;
-    }
-    return pieces;
+  std::vector<Part> pieces;
+  for (Part& part : parts) {
+    if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size)
+      pieces.emplace_back();
+    Part& piece = pieces.back();
+    const byte_count at = whole_lines(piece.bytes);
+    shift(part.program, at, packing);
+    append(piece.program, std::move(part.program));
+    piece.bytes = at + part.bytes;
+  }
+  return pieces;
 }
 
 // Local: both ends compute the same chunks. Requires the communicator's node().
 std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
-    const byte_count asked = piece_size_for_tests(),
-                     bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
-    if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
-        return {};
-    std::vector<Part> parts = packing ? parts_sent(plan, link) : parts_received(plan, link);
-    return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
+  const byte_count asked = piece_size_for_tests(),
+                   bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
+  if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
+    return {};
+  std::vector<Part> parts = packing ? parts_sent(plan, link) : parts_received(plan, link);
+  return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
 // `piece` if it is the whole message, which is then sent or received in place.
 Contiguous whole(const Contiguous& piece, byte_count bytes) {
-    return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{};
+  return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{};
 }
 
 // A message, or a chunk of one.
 struct Slot {
-    Channel channel;
-    const Program* pack;  // null: in place, or joined with others
-    const Program* unpack;
-    Event packed = {};
-    bool arrived = false;
+  Channel channel;
+  const Program* pack;  // null: in place, or joined with others
+  const Program* unpack;
+  Event packed = {};
+  bool arrived = false;
 };
 
 // State of a link in one direction.
 struct LinkState {
-    const LinkPlan* link;
-    std::vector<Part> sent = {}, received = {};  // empty: one chunk
-    int slot = 0, slots = 1,
-        missing = 0;  // first slot, number of slots, number of slots without data
-    bool receives = false;
-    bool in_pieces() const { return slots > 1; }
+  const LinkPlan* link;
+  std::vector<Part> sent = {}, received = {};  // empty: one chunk
+  int slot = 0, slots = 1,
+      missing = 0;  // first slot, number of slots, number of slots without data
+  bool receives = false;
+  bool in_pieces() const { return slots > 1; }
 };
 
 class MessageTransport final : public Transport {
-public:
-    MessageTransport(const TransportContext& context, const MakeMessenger& make,
-                     const MessageTransportOptions& options)
-        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
-          in_place_(context.has_reach && options.in_place), forward_(context.forward()),
-          mpi_(options.mpi) {
-        for (const LinkPlan* link : context.links) links_.push_back({link});
-        for (LinkState& link : links_)
-            add_slots(link, context.way(*link.link), options.pieces && forward_);
-        place_buffers();
-        if (!plan_.executor->is_immediate()) join_packs();
-        std::vector<Channel> channels;
-        for (const Slot& slot : slots_) channels.push_back(slot.channel);
-        messenger_ = make(context, std::move(channels));
+ public:
+  MessageTransport(const TransportContext& context, const MakeMessenger& make,
+      const MessageTransportOptions& options)
+      : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
+        in_place_(context.has_reach && options.in_place), forward_(context.forward()),
+        mpi_(options.mpi) {
+    for (const LinkPlan* link : context.links) links_.push_back({link});
+    for (LinkState& link : links_)
+      add_slots(link, context.way(*link.link), options.pieces && forward_);
+    place_buffers();
+    if (!plan_.executor->is_immediate()) join_packs();
+    std::vector<Channel> channels;
+    for (const Slot& slot : slots_) channels.push_back(slot.channel);
+    messenger_ = make(context, std::move(channels));
+  }
+  ~MessageTransport() override {
+    if (messenger_->settle()) return;
+    orphan(std::move(buffer_));  // MPI may still read it
+    orphan_arrays(arrays_);
+  }
+
+  void begin() override {
+    ++number_;
+    receiving_ = sending_ = false;
+    packed_ = sent_ = 0;
+    begun_ = queue_.record();
+    if (!joined_.empty()) queue_.enqueue(joined_, arrays_.bases(), messages_.data());
+    for (LinkState& link : links_) link.missing = 0;
+    for (Slot& slot : slots_) {
+      slot.arrived = slot.channel.receive_bytes == 0;
+      links_[slot.channel.link].missing += !slot.arrived;
     }
-    ~MessageTransport() override {
-        if (messenger_->settle()) return;
-        orphan(std::move(buffer_));  // MPI may still read it
-        orphan_arrays(arrays_);
+    for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_++]);
+  }
+
+  void leave() override { get_on(); }
+
+  int ready() override {
+    if (!get_on()) return -1;
+    for (int i; (i = messenger_->test_receive()) >= 0;) {
+      Slot& slot = slots_[i];
+      LinkState& link = links_[slot.channel.link];
+      slot.arrived = true;
+      if (link.in_pieces()) unpack(i);
+      if (--link.missing == 0) return slot.channel.link;
     }
+    return -1;
+  }
 
-    void begin() override {
-        ++number_;
-        receiving_ = sending_ = false;
-        packed_ = sent_ = 0;
-        begun_ = queue_.record();
-        if (!joined_.empty()) queue_.enqueue(joined_, arrays_.bases(), messages_.data());
-        for (LinkState& link : links_) link.missing = 0;
-        for (Slot& slot : slots_) {
-            slot.arrived = slot.channel.receive_bytes == 0;
-            links_[slot.channel.link].missing += !slot.arrived;
-        }
-        for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_++]);
+  void deliver(int number, Reduction reduction) override {
+    const LinkState& link = links_[number];
+    if (forward_) {
+      if (!link.in_pieces()) unpack(link.slot);
+      if (!link.link->repeat.empty())
+        queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
+      return;
     }
+    const Slot& slot = slots_[link.slot];
+    std::byte* const message[1] = {slot.channel.receive};
+    queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
+  }
 
-    void leave() override { get_on(); }
+  bool finished() override { return get_on() && messenger_->test_sends(); }
 
-    int ready() override {
-        if (!get_on()) return -1;
-        for (int i; (i = messenger_->test_receive()) >= 0;) {
-            Slot& slot = slots_[i];
-            LinkState& link = links_[slot.channel.link];
-            slot.arrived = true;
-            if (link.in_pieces()) unpack(i);
-            if (--link.missing == 0) return slot.channel.link;
-        }
-        return -1;
+  int expected() const override {
+    return std::ranges::count_if(links_, [](const LinkState& link) { return link.receives; });
+  }
+
+  std::string state(int number) const override {
+    const LinkState& link = links_[number];
+    for (int i = link.slot; i < link.slot + link.slots; ++i)
+      if (const Slot& slot = slots_[i]; !slot.arrived)
+        return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_);
+    return {};
+  }
+
+  bool calls_mpi() const override { return mpi_; }
+
+ private:
+  void unpack(int i) {
+    const Slot& slot = slots_[i];
+    std::byte* const message[1] = {slot.channel.receive};
+    if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
+  }
+
+  // Also for sends in place: the queue may still write the array.
+  void pack(Slot& slot) {
+    if (slot.channel.send_bytes == 0) return;
+    if (slot.pack != nullptr) {
+      std::byte* const message[1] = {slot.channel.send};
+      queue_.enqueue(*slot.pack, arrays_.bases(), message);
     }
+    slot.packed = queue_.record();
+  }
 
-    void deliver(int number, Reduction reduction) override {
-        const LinkState& link = links_[number];
-        if (forward_) {
-            if (!link.in_pieces()) unpack(link.slot);
-            if (!link.link->repeat.empty())
-                queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
-            return;
-        }
-        const Slot& slot = slots_[link.slot];
-        std::byte* const message[1] = {slot.channel.receive};
-        queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
+  // Starts receives, and sends of packed slots in order. Returns whether all have started.
+  bool get_on() {
+    if (sending_) return true;
+    if (!receiving_) {
+      if (!queue_.is_done(begun_)) return false;
+      messenger_->start_receives();
+      receiving_ = true;
     }
-
-    bool finished() override { return get_on() && messenger_->test_sends(); }
-
-    int expected() const override {
-        return std::ranges::count_if(links_, [](const LinkState& link) { return link.receives; });
+    for (; sent_ < packed_; ++sent_) {
+      const Slot& slot = slots_[sent_];
+      if (slot.channel.send_bytes == 0) continue;
+      if (!queue_.is_done(slot.packed)) return false;
+      messenger_->start_send(static_cast<int>(sent_));
     }
+    if (sent_ < slots_.size()) return false;
+    messenger_->flush();
+    return sending_ = true;
+  }
 
-    std::string state(int number) const override {
-        const LinkState& link = links_[number];
-        for (int i = link.slot; i < link.slot + link.slots; ++i)
-            if (const Slot& slot = slots_[i]; !slot.arrived)
-                return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_);
-        return {};
+  void add_slots(LinkState& state, const Way& way, bool in_pieces) {
+    const int number = &state - links_.data();
+    state.slot = slots_.size();
+    state.receives = way.receive_bytes > 0;
+    if (in_pieces) {
+      state.sent = pieces_of(plan_, *state.link, true);
+      state.received = pieces_of(plan_, *state.link, false);
+      for (auto* pieces : {&state.sent, &state.received})
+        for (Part& piece : *pieces) plan_.executor->compile(piece.program);
     }
-
-    bool calls_mpi() const override { return mpi_; }
-
-private:
-    void unpack(int i) {
-        const Slot& slot = slots_[i];
-        std::byte* const message[1] = {slot.channel.receive};
-        if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
+    state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
+    if (!state.in_pieces())
+      return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
+    // The direction with fewer chunks has empty slots; a short message is whole in the first.
+    static const Part none;
+    const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
+                           const Program& program) {
+      if (p == 0 && pieces.empty()) return std::pair(bytes, &program);
+      const Part& piece = p < pieces.size() ? pieces[p] : none;
+      return std::pair(piece.bytes, &piece.program);
+    };
+    for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
+      const auto [sent, pack] = chunk(state.sent, p, way.send_bytes, way.pack);
+      const auto [received, unpack] = chunk(state.received, p, way.receive_bytes, way.unpack);
+      add_slot(state, number, sent, *pack, received, *unpack);
     }
+  }
 
-    // Also for sends in place: the queue may still write the array.
-    void pack(Slot& slot) {
-        if (slot.channel.send_bytes == 0) return;
-        if (slot.pack != nullptr) {
-            std::byte* const message[1] = {slot.channel.send};
-            queue_.enqueue(*slot.pack, arrays_.bases(), message);
-        }
-        slot.packed = queue_.record();
+  // A reverse exchange combines received values, so it never receives in place.
+  void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack,
+      byte_count received, const Program& unpack) {
+    Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
+    slot.channel.link = number;
+    if (!in_place_) return;
+    slot.channel.sent_piece = whole(contiguous_source(pack), sent);
+    if (slot.channel.sends_array()) slot.pack = nullptr;
+    if (forward_) slot.channel.received_piece = whole(contiguous_destination(unpack), received);
+    if (slot.channel.receives_array()) slot.unpack = nullptr;
+  }
+
+  void place_buffers() {
+    byte_count total = 0;
+    const auto place = [&](bool in_array, byte_count bytes) {
+      return std::exchange(total, total + (in_array ? 0 : whole_lines(bytes)));
+    };
+    for (const Slot& slot : slots_) {
+      place(slot.channel.sends_array(), slot.channel.send_bytes);
+      place(slot.channel.receives_array(), slot.channel.receive_bytes);
     }
-
-    // Starts receives, and sends of packed slots in order. Returns whether all have started.
-    bool get_on() {
-        if (sending_) return true;
-        if (!receiving_) {
-            if (!queue_.is_done(begun_)) return false;
-            messenger_->start_receives();
-            receiving_ = true;
-        }
-        for (; sent_ < packed_; ++sent_) {
-            const Slot& slot = slots_[sent_];
-            if (slot.channel.send_bytes == 0) continue;
-            if (!queue_.is_done(slot.packed)) return false;
-            messenger_->start_send(static_cast<int>(sent_));
-        }
-        if (sent_ < slots_.size()) return false;
-        messenger_->flush();
-        return sending_ = true;
+    buffer_ = plan_.executor->allocate(std::exchange(total, 0));
+    for (Slot& slot : slots_) {
+      Channel& channel = slot.channel;
+      channel.send = buffer_.get() + place(channel.sends_array(), channel.send_bytes);
+      channel.receive = buffer_.get() + place(channel.receives_array(), channel.receive_bytes);
     }
+  }
 
-    void add_slots(LinkState& state, const Way& way, bool in_pieces) {
-        const int number = &state - links_.data();
-        state.slot = slots_.size();
-        state.receives = way.receive_bytes > 0;
-        if (in_pieces) {
-            state.sent = pieces_of(plan_, *state.link, true);
-            state.received = pieces_of(plan_, *state.link, false);
-            for (auto* pieces : {&state.sent, &state.received})
-                for (Part& piece : *pieces) plan_.executor->compile(piece.program);
-        }
-        state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
-        if (!state.in_pieces())
-            return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
-        // The direction with fewer chunks has empty slots; a short message is whole in the first.
-        static const Part none;
-        const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
-                              const Program& program) {
-            if (p == 0 && pieces.empty()) return std::pair(bytes, &program);
-            const Part& piece = p < pieces.size() ? pieces[p] : none;
-            return std::pair(piece.bytes, &piece.program);
-        };
-        for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
-            const auto [sent, pack] = chunk(state.sent, p, way.send_bytes, way.pack);
-            const auto [received, unpack] = chunk(state.received, p, way.receive_bytes, way.unpack);
-            add_slot(state, number, sent, *pack, received, *unpack);
-        }
+  // A device packs all whole messages by one launch.
+  void join_packs() {
+    for (Slot& slot : slots_) {
+      if (slot.pack == nullptr || links_[slot.channel.link].in_pieces()) continue;
+      const auto take = [&](auto& all, auto ops) {
+        for (auto& op : ops) op.dst_base = static_cast<int>(messages_.size());
+        all.insert(all.end(), ops.begin(), ops.end());
+      };
+      take(joined_.strided, slot.pack->strided);
+      take(joined_.indexed, slot.pack->indexed);
+      take(joined_.runs, slot.pack->runs);
+      messages_.push_back(slot.channel.send);
+      slot.pack = nullptr;
     }
+    plan_.executor->compile(joined_);
+  }
 
-    // A reverse exchange combines received values, so it never receives in place.
-    void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack,
-                  byte_count received, const Program& unpack) {
-        Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
-        slot.channel.link = number;
-        if (!in_place_) return;
-        slot.channel.sent_piece = whole(contiguous_source(pack), sent);
-        if (slot.channel.sends_array()) slot.pack = nullptr;
-        if (forward_) slot.channel.received_piece = whole(contiguous_destination(unpack), received);
-        if (slot.channel.receives_array()) slot.unpack = nullptr;
-    }
-
-    void place_buffers() {
-        byte_count total = 0;
-        const auto place = [&](bool in_array, byte_count bytes) {
-            return std::exchange(total, total + (in_array ? 0 : whole_lines(bytes)));
-        };
-        for (const Slot& slot : slots_) {
-            place(slot.channel.sends_array(), slot.channel.send_bytes);
-            place(slot.channel.receives_array(), slot.channel.receive_bytes);
-        }
-        buffer_ = plan_.executor->allocate(std::exchange(total, 0));
-        for (Slot& slot : slots_) {
-            Channel& channel = slot.channel;
-            channel.send = buffer_.get() + place(channel.sends_array(), channel.send_bytes);
-            channel.receive =
-                buffer_.get() + place(channel.receives_array(), channel.receive_bytes);
-        }
-    }
-
-    // A device packs all whole messages by one launch.
-    void join_packs() {
-        for (Slot& slot : slots_) {
-            if (slot.pack == nullptr || links_[slot.channel.link].in_pieces()) continue;
-            const auto take = [&](auto& all, auto ops) {
-                for (auto& op : ops) op.dst_base = static_cast<int>(messages_.size());
-                all.insert(all.end(), ops.begin(), ops.end());
-            };
-            take(joined_.strided, slot.pack->strided);
-            take(joined_.indexed, slot.pack->indexed);
-            take(joined_.runs, slot.pack->runs);
-            messages_.push_back(slot.channel.send);
-            slot.pack = nullptr;
-        }
-        plan_.executor->compile(joined_);
-    }
-
-    const Plan& plan_;
-    const BoundArrays& arrays_;
-    Queue& queue_;
-    bool in_place_, forward_, mpi_;
-    std::vector<LinkState> links_;
-    std::vector<Slot> slots_;
-    std::shared_ptr<std::byte> buffer_;
-    Program joined_;                    // packs whole messages, if it is not empty
-    std::vector<std::byte*> messages_;  // its destinations
-    std::unique_ptr<Messenger> messenger_;
-    std::uint64_t number_ = 0;
-    Event begun_;  // end of earlier work in the queue: arrays may be received into
-    bool receiving_ = false, sending_ = false;  // all started
-    std::size_t packed_ = 0, sent_ = 0;         // number of slots
+  const Plan& plan_;
+  const BoundArrays& arrays_;
+  Queue& queue_;
+  bool in_place_, forward_, mpi_;
+  std::vector<LinkState> links_;
+  std::vector<Slot> slots_;
+  std::shared_ptr<std::byte> buffer_;
+  Program joined_;                    // packs whole messages, if it is not empty
+  std::vector<std::byte*> messages_;  // its destinations
+  std::unique_ptr<Messenger> messenger_;
+  std::uint64_t number_ = 0;
+  Event begun_;  // end of earlier work in the queue: arrays may be received into
+  bool receiving_ = false, sending_ = false;  // all started
+  std::size_t packed_ = 0, sent_ = 0;         // number of slots
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_message_transport(const TransportContext& context,
-                                                  const MakeMessenger& make,
-                                                  MessageTransportOptions options) {
-    return std::make_unique<MessageTransport>(context, make, options);
+std::unique_ptr<Transport> make_message_transport(
+    const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options) {
+  return std::make_unique<MessageTransport>(context, make, options);
 }
 
 }  // namespace parhelion

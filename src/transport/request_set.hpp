@@ -15,122 +15,120 @@ namespace parhelion {
 /// Throws LostRank when an MPI call on a message to or from `rank` fails: MPI may be the first to
 /// notice a lost rank.
 inline void check_reached(int code, int rank, const char* call) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
-                             "): look for its error message, at the network between the two, and "
-                             "start the job again");
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
+                           "): look for its error message, at the network between the two, and "
+                           "start the job again");
 }
 
 /// Requests and their channels. The destructor waits up to 1 s for pending ones of a failed
 /// exchange, because MPI may still access their memory.
 class RequestSet {
-public:
-    enum class Kind { sends, receives };
-    explicit RequestSet(Kind kind) : kind_(kind) {}
-    RequestSet(const RequestSet&) = delete;
-    RequestSet& operator=(const RequestSet&) = delete;
-    ~RequestSet() {
-        if (mpi_has_ended()) return;
-        settle();
-        for (MPI_Request& request : requests_)
-            if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-    }
+ public:
+  enum class Kind { sends, receives };
+  explicit RequestSet(Kind kind) : kind_(kind) {}
+  RequestSet(const RequestSet&) = delete;
+  RequestSet& operator=(const RequestSet&) = delete;
+  ~RequestSet() {
+    if (mpi_has_ended()) return;
+    settle();
+    for (MPI_Request& request : requests_)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  }
 
-    void add(int channel, int rank) {
-        channels_.push_back(channel);
-        ranks_.push_back(rank);
-        statuses_.emplace_back();
-        requests_.push_back(MPI_REQUEST_NULL);
-    }
-    MPI_Request& operator[](int i) { return requests_[i]; }
-    int size() const { return requests_.size(); }
-    int channel(int i) const { return channels_[i]; }
-    int rank(int i) const { return ranks_[i]; }
+  void add(int channel, int rank) {
+    channels_.push_back(channel);
+    ranks_.push_back(rank);
+    statuses_.emplace_back();
+    requests_.push_back(MPI_REQUEST_NULL);
+  }
+  MPI_Request& operator[](int i) { return requests_[i]; }
+  int size() const { return requests_.size(); }
+  int channel(int i) const { return channels_[i]; }
+  int rank(int i) const { return ranks_[i]; }
 
-    /// Index of a newly completed request, or −1.
-    int test_any() {
-        int index = MPI_UNDEFINED, flag = 0;
-        if (const int code =
-                MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE);
-            code != MPI_SUCCESS)
-            failed(code, index, "MPI_Testany");
-        return flag && index != MPI_UNDEFINED ? index : -1;
+  /// Index of a newly completed request, or −1.
+  int test_any() {
+    int index = MPI_UNDEFINED, flag = 0;
+    if (const int code = MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE);
+        code != MPI_SUCCESS)
+      failed(code, index, "MPI_Testany");
+    return flag && index != MPI_UNDEFINED ? index : -1;
+  }
+  bool test_all() {
+    if (size() == 0) return true;
+    int flag = 0;
+    if (int code = MPI_Testall(size(), requests_.data(), &flag, statuses_.data());
+        code != MPI_SUCCESS) {
+      const int index = failed_of_all(code);
+      failed(code, index, "MPI_Testall");
     }
-    bool test_all() {
-        if (size() == 0) return true;
-        int flag = 0;
-        if (int code = MPI_Testall(size(), requests_.data(), &flag, statuses_.data());
-            code != MPI_SUCCESS) {
-            const int index = failed_of_all(code);
-            failed(code, index, "MPI_Testall");
+    return flag != 0;
+  }
+
+  /// Whether MPI has released the memory of all requests; false after MPI_Finalize. Cancels
+  /// pending receives; sends cannot be cancelled.
+  bool settle() {
+    constexpr double patience_s = 1;
+    if (requests_.empty()) return true;
+    if (mpi_has_ended()) return false;
+    if (all_over()) return true;
+    if (given_up_) return false;  // wait only once
+    if (kind_ == Kind::receives)
+      for (MPI_Request& request : requests_)
+        if (request != MPI_REQUEST_NULL && !is_over(request)) {
+          MPI_Cancel(&request);
+          cancelled_ = true;
         }
-        return flag != 0;
-    }
+    for (const double start = MPI_Wtime(); !all_over();)
+      if (MPI_Wtime() - start > patience_s) {
+        given_up_ = true;
+        return false;
+      }
+    return true;
+  }
+  /// Whether a receive was cancelled, so that its message may stay unreceived.
+  bool cancelled() const { return cancelled_; }
 
-    /// Whether MPI has released the memory of all requests; false after MPI_Finalize. Cancels
-    /// pending receives; sends cannot be cancelled.
-    bool settle() {
-        constexpr double patience_s = 1;
-        if (requests_.empty()) return true;
-        if (mpi_has_ended()) return false;
-        if (all_over()) return true;
-        if (given_up_) return false;  // wait only once
-        if (kind_ == Kind::receives)
-            for (MPI_Request& request : requests_)
-                if (request != MPI_REQUEST_NULL && !is_over(request)) {
-                    MPI_Cancel(&request);
-                    cancelled_ = true;
-                }
-        for (const double start = MPI_Wtime(); !all_over();)
-            if (MPI_Wtime() - start > patience_s) {
-                given_up_ = true;
-                return false;
-            }
-        return true;
+ private:
+  // Throws for the request that failed; tests each when MPI does not name it.
+  void failed(int code, int index, const char* call) {
+    for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
+      int flag = 0;
+      const int one = MPI_Test(&requests_[i], &flag, MPI_STATUS_IGNORE);
+      if (one != MPI_SUCCESS) code = one, index = i;
     }
-    /// Whether a receive was cancelled, so that its message may stay unreceived.
-    bool cancelled() const { return cancelled_; }
+    if (index < 0 || index >= size()) check_mpi(code, call);
+    check_reached(code, ranks_[index], call);
+  }
+  // MPI_Testall has completed failed requests: another test does not find them.
+  int failed_of_all(int& code) const {
+    int kind = MPI_SUCCESS;
+    MPI_Error_class(code, &kind);
+    for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
+      if (const int one = statuses_[i].MPI_ERROR; one != MPI_SUCCESS && one != MPI_ERR_PENDING)
+        return code = one, i;
+    return MPI_UNDEFINED;
+  }
+  // Errors count as completion: the neighbor is gone.
+  static bool is_over(MPI_Request& request) {
+    int over = 1;
+    return request == MPI_REQUEST_NULL ||
+           MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
+  }
+  bool all_over() {
+    return std::ranges::count_if(requests_, is_over) ==
+           static_cast<std::ptrdiff_t>(requests_.size());
+  }
 
-private:
-    // Throws for the request that failed; tests each when MPI does not name it.
-    void failed(int code, int index, const char* call) {
-        for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
-            int flag = 0;
-            const int one = MPI_Test(&requests_[i], &flag, MPI_STATUS_IGNORE);
-            if (one != MPI_SUCCESS) code = one, index = i;
-        }
-        if (index < 0 || index >= size()) check_mpi(code, call);
-        check_reached(code, ranks_[index], call);
-    }
-    // MPI_Testall has completed failed requests: another test does not find them.
-    int failed_of_all(int& code) const {
-        int kind = MPI_SUCCESS;
-        MPI_Error_class(code, &kind);
-        for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
-            if (const int one = statuses_[i].MPI_ERROR;
-                one != MPI_SUCCESS && one != MPI_ERR_PENDING)
-                return code = one, i;
-        return MPI_UNDEFINED;
-    }
-    // Errors count as completion: the neighbor is gone.
-    static bool is_over(MPI_Request& request) {
-        int over = 1;
-        return request == MPI_REQUEST_NULL ||
-               MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
-    }
-    bool all_over() {
-        return std::ranges::count_if(requests_, is_over) ==
-               static_cast<std::ptrdiff_t>(requests_.size());
-    }
-
-    Kind kind_;
-    bool given_up_ = false, cancelled_ = false;
-    std::vector<MPI_Request> requests_;
-    std::vector<MPI_Status> statuses_;
-    std::vector<int> channels_, ranks_;
+  Kind kind_;
+  bool given_up_ = false, cancelled_ = false;
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<int> channels_, ranks_;
 };
 
 }  // namespace parhelion

@@ -21,162 +21,160 @@ constexpr std::uint64_t claimed(std::uint64_t number) { return 4 * number + 1; }
 constexpr std::uint64_t withdrawn(std::uint64_t number) { return 4 * number + 2; }
 
 class SharedReverse final : public SingleCopy {
-public:
-    using SingleCopy::SingleCopy;
+ public:
+  using SingleCopy::SingleCopy;
 
-    // Late neighbors still read deferred messages.
-    ~SharedReverse() override {
-        if (number_ == 0 && !has_given_up()) return;
-        std::vector<Awaited> awaited;
-        for (const SingleCopySlot& slot : slots_)
-            if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});
-        release_memory(
-            has_given_up() || std::ranges::any_of(
-                                  slots_, [this](const auto& slot) { return slot.waits(number_); }),
-            std::move(awaited));
-    }
+  // Late neighbors still read deferred messages.
+  ~SharedReverse() override {
+    if (number_ == 0 && !has_given_up()) return;
+    std::vector<Awaited> awaited;
+    for (const SingleCopySlot& slot : slots_)
+      if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});
+    release_memory(has_given_up() || std::ranges::any_of(slots_,
+                                         [this](const auto& slot) { return slot.waits(number_); }),
+        std::move(awaited));
+  }
 
-    void begin() override {
-        start();
-        for (SingleCopySlot& slot : slots_) slot.leaving = false;
-        get_on();
-    }
+  void begin() override {
+    start();
+    for (SingleCopySlot& slot : slots_) slot.leaving = false;
+    get_on();
+  }
 
-    // Neighbors do not need this rank.
-    void leave() override {
-        if (immediate_) return;
-        queue_.wait();
-        get_on();
-    }
+  // Neighbors do not need this rank.
+  void leave() override {
+    if (immediate_) return;
+    queue_.wait();
+    get_on();
+  }
 
-    int ready() override {
-        get_on();
-        return report_next(slots_,
-                           [this](const SingleCopySlot& slot) { return begun(slot) >= number_; });
-    }
+  int ready() override {
+    get_on();
+    return report_next(
+        slots_, [this](const SingleCopySlot& slot) { return begun(slot) >= number_; });
+  }
 
-    // Signals completion also on errors, so that the neighbor continues.
-    void deliver(int i, Reduction reduction) override {
-        SingleCopySlot& slot = slots_[i];
-        try {
-            combine(slot, reduction);
-        } catch (...) {
-            tell(slot);
-            throw;
-        }
-        slot.taken = queue_.record();
-        slot.taking = true;
-        tell_taken(slot);
+  // Signals completion also on errors, so that the neighbor continues.
+  void deliver(int i, Reduction reduction) override {
+    SingleCopySlot& slot = slots_[i];
+    try {
+      combine(slot, reduction);
+    } catch (...) {
+      tell(slot);
+      throw;
     }
+    slot.taken = queue_.record();
+    slot.taking = true;
+    tell_taken(slot);
+  }
 
-    bool finished() override {
-        get_on();
-        bool all = granted_;
-        for (SingleCopySlot& slot : slots_) {
-            all = all && !slot.taking;
-            if (!slot.sends()) continue;
-            if (slot.waits(number_) && !slot.leaving && patience_ == 0) leave(slot);
-            all = all && !slot.copying && !slot.waits(number_) &&
-                  (!slot.one_way() || has_room(slot, number_ + 1));
-        }
-        if (patience_ > 0) --patience_;
-        return all;
+  bool finished() override {
+    get_on();
+    bool all = granted_;
+    for (SingleCopySlot& slot : slots_) {
+      all = all && !slot.taking;
+      if (!slot.sends()) continue;
+      if (slot.waits(number_) && !slot.leaving && patience_ == 0) leave(slot);
+      all = all && !slot.copying && !slot.waits(number_) &&
+            (!slot.one_way() || has_room(slot, number_ + 1));
     }
+    if (patience_ > 0) --patience_;
+    return all;
+  }
 
-    std::string state(int i) const override {
-        const SingleCopySlot& slot = slots_[i];
-        if (slot.receives() && begun(slot) < number_)
-            return waits_for(slot, "begin exchange", concat("begun number ", begun(slot)));
-        if (slot.waits(number_) || (slot.one_way() && slot.sends() && !has_room(slot, number_ + 1)))
-            return waits_for(slot, "take this rank's values of exchange",
-                             concat("taken number ", taken(slot)));
-        return {};
-    }
+  std::string state(int i) const override {
+    const SingleCopySlot& slot = slots_[i];
+    if (slot.receives() && begun(slot) < number_)
+      return waits_for(slot, "begin exchange", concat("begun number ", begun(slot)));
+    if (slot.waits(number_) || (slot.one_way() && slot.sends() && !has_room(slot, number_ + 1)))
+      return waits_for(
+          slot, "take this rank's values of exchange", concat("taken number ", taken(slot)));
+    return {};
+  }
 
-private:
-    static std::uint64_t begun(const SingleCopySlot& slot) {
-        return slot.theirs->grant.number.load(std::memory_order_acquire) / 4;
-    }
-    static std::uint64_t taken(const SingleCopySlot& slot) {
-        return slot.mine->done.value.load(std::memory_order_acquire);
-    }
-    static bool has_room(const SingleCopySlot& slot, std::uint64_t number) {
-        return has_deferred_slot(number, taken(slot) + 1, slot.one_way());
-    }
-    bool is_mapped() const { return granted_set() != Grant::unmappable; }
+ private:
+  static std::uint64_t begun(const SingleCopySlot& slot) {
+    return slot.theirs->grant.number.load(std::memory_order_acquire) / 4;
+  }
+  static std::uint64_t taken(const SingleCopySlot& slot) {
+    return slot.mine->done.value.load(std::memory_order_acquire);
+  }
+  static bool has_room(const SingleCopySlot& slot, std::uint64_t number) {
+    return has_deferred_slot(number, taken(slot) + 1, slot.one_way());
+  }
+  bool is_mapped() const { return granted_set() != Grant::unmappable; }
 
-    // Grants once earlier work in the queue no longer writes the ghosts.
-    void get_on() {
-        if (!granted_ && queue_.is_done(begun_)) grant();
-        for (SingleCopySlot& slot : slots_) {
-            if (slot.copying) tell_left(slot);
-            if (slot.waits(number_) && taken(slot) >= number_) slot.put = number_;
-            if (slot.taking) tell_taken(slot);
-            if (granted_ && !is_mapped() && slot.waits(number_)) leave(slot);
-        }
+  // Grants once earlier work in the queue no longer writes the ghosts.
+  void get_on() {
+    if (!granted_ && queue_.is_done(begun_)) grant();
+    for (SingleCopySlot& slot : slots_) {
+      if (slot.copying) tell_left(slot);
+      if (slot.waits(number_) && taken(slot) >= number_) slot.put = number_;
+      if (slot.taking) tell_taken(slot);
+      if (granted_ && !is_mapped() && slot.waits(number_)) leave(slot);
     }
+  }
 
-    void grant() {
-        granted_ = true;
-        if (!is_mapped()) return;
-        for (SingleCopySlot& slot : slots_)
-            if (slot.sends()) {
-                slot.mine->grant.version = granted_set();
-                slot.mine->grant.number.store(granted(number_), std::memory_order_release);
-            }
-        wake(&SingleCopySlot::sends);
-    }
+  void grant() {
+    granted_ = true;
+    if (!is_mapped()) return;
+    for (SingleCopySlot& slot : slots_)
+      if (slot.sends()) {
+        slot.mine->grant.version = granted_set();
+        slot.mine->grant.number.store(granted(number_), std::memory_order_release);
+      }
+    wake(&SingleCopySlot::sends);
+  }
 
-    // Defers once, if a slot is free. Without memory, a neighbor that maps the ghosts reads them
-    // itself.
-    void leave(SingleCopySlot& slot) {
-        if (slot.leaving || !slot.may_be_deferred() || !has_room(slot, number_)) return;
-        slot.leaving = true;
-        if (!pack_left(slot)) {
-            if (!is_mapped()) refuse_left(slot);
-            return;
-        }
-        slot.copied = queue_.record();
-        slot.copying = true;
-        tell_left(slot);
+  // Defers once, if a slot is free. Without memory, a neighbor that maps the ghosts reads them
+  // itself.
+  void leave(SingleCopySlot& slot) {
+    if (slot.leaving || !slot.may_be_deferred() || !has_room(slot, number_)) return;
+    slot.leaving = true;
+    if (!pack_left(slot)) {
+      if (!is_mapped()) refuse_left(slot);
+      return;
     }
+    slot.copied = queue_.record();
+    slot.copying = true;
+    tell_left(slot);
+  }
 
-    void tell_left(SingleCopySlot& slot) {
-        if (!queue_.is_done(slot.copied)) return;
-        slot.copying = false;
-        note_left(slot, slot.mine->left);
-        std::uint64_t expected = granted(number_);
-        auto& word = slot.mine->grant.number;
-        if (!is_mapped()) post(word, withdrawn(number_), *slot.neighbor->mailbox);
-        else if (!word.compare_exchange_strong(expected, withdrawn(number_))) return;
-        slot.put = number_;
-    }
+  void tell_left(SingleCopySlot& slot) {
+    if (!queue_.is_done(slot.copied)) return;
+    slot.copying = false;
+    note_left(slot, slot.mine->left);
+    std::uint64_t expected = granted(number_);
+    auto& word = slot.mine->grant.number;
+    if (!is_mapped()) post(word, withdrawn(number_), *slot.neighbor->mailbox);
+    else if (!word.compare_exchange_strong(expected, withdrawn(number_))) return;
+    slot.put = number_;
+  }
 
-    void combine(SingleCopySlot& slot, Reduction reduction) {
-        std::uint64_t expected = granted(number_);
-        if (!slot.theirs->grant.number.compare_exchange_strong(expected, claimed(number_)))
-            return take_left(slot, slot.theirs->left, reduction);
-        follow(slot, slot.theirs->grant);
-        queue_.enqueue(slot.copies, slot.peer.plan.bases.data(), arrays_.bases(), reduction);
-    }
+  void combine(SingleCopySlot& slot, Reduction reduction) {
+    std::uint64_t expected = granted(number_);
+    if (!slot.theirs->grant.number.compare_exchange_strong(expected, claimed(number_)))
+      return take_left(slot, slot.theirs->left, reduction);
+    follow(slot, slot.theirs->grant);
+    queue_.enqueue(slot.copies, slot.peer.plan.bases.data(), arrays_.bases(), reduction);
+  }
 
-    void tell_taken(SingleCopySlot& slot) {
-        if (!queue_.is_done(slot.taken)) return;
-        slot.taking = false;
-        tell(slot);
-    }
+  void tell_taken(SingleCopySlot& slot) {
+    if (!queue_.is_done(slot.taken)) return;
+    slot.taking = false;
+    tell(slot);
+  }
 
-    void tell(SingleCopySlot& slot) {
-        post(slot.theirs->done.value, number_, *slot.neighbor->mailbox);
-    }
+  void tell(SingleCopySlot& slot) {
+    post(slot.theirs->done.value, number_, *slot.neighbor->mailbox);
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
-                                               const std::string& name,
-                                               std::shared_ptr<const ArrayAccess> access) {
-    return std::make_unique<SharedReverse>(context, name, std::move(access));
+    const std::string& name, std::shared_ptr<const ArrayAccess> access) {
+  return std::make_unique<SharedReverse>(context, name, std::move(access));
 }
 
 }  // namespace parhelion

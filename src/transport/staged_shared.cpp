@@ -32,10 +32,10 @@ constexpr byte_count line = 64;
 constexpr byte_count small_offset = 16;  // of a chunk that shares a line with its number
 
 constexpr byte_count payload_offset(byte_count bytes) {
-    return bytes <= line - small_offset ? small_offset : line;
+  return bytes <= line - small_offset ? small_offset : line;
 }
 std::atomic<std::uint64_t>& number_at(std::byte* slot) {
-    return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot);
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot);
 }
 
 // Three slots suffice one-way: an exchange ends when the last but one is read.
@@ -44,60 +44,60 @@ constexpr std::uint64_t unread_at_end = 2;
 
 // The acknowledged number, and the slots.
 constexpr byte_count ring_bytes(byte_count slot, bool one_way) {
-    return line + slot_count(one_way) * slot;
+  return line + slot_count(one_way) * slot;
 }
 
 // Chunks of long messages go through a window: a few places that stay in both ranks' caches.
 // Without a free place they go into the slot, so the sender never waits. Equal on both sides.
 struct WindowShape {
-    std::uint64_t places = 0;
-    byte_count place = 0;
+  std::uint64_t places = 0;
+  byte_count place = 0;
 
-    WindowShape() = default;
-    // With 1 MiB of L2 cache, a window makes messages of 1.3 MB 10 to 25 % faster, those below 0.9
-    // MB up to 4 % slower.
-    WindowShape(byte_count slot, byte_count part) : place(whole_lines(part)) {
-        constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
-        if (slot > worthwhile && place <= whole / 4)
-            places = std::bit_floor(static_cast<std::uint64_t>(whole / place));
-    }
-    byte_count bytes() const { return places == 0 ? 0 : line + places * place; }
+  WindowShape() = default;
+  // With 1 MiB of L2 cache, a window makes messages of 1.3 MB 10 to 25 % faster, those below 0.9
+  // MB up to 4 % slower.
+  WindowShape(byte_count slot, byte_count part) : place(whole_lines(part)) {
+    constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
+    if (slot > worthwhile && place <= whole / 4)
+      places = std::bit_floor(static_cast<std::uint64_t>(whole / place));
+  }
+  byte_count bytes() const { return places == 0 ? 0 : line + places * place; }
 };
 
 // One end of a window: fills or empties its places in order.
 class Window {
-public:
-    void open(const WindowShape& shape, std::byte* memory) {
-        shape_ = shape;
-        memory_ = memory;
-    }
+ public:
+  void open(const WindowShape& shape, std::byte* memory) {
+    shape_ = shape;
+    memory_ = memory;
+  }
 
-    // For the sender. Acquires: the reader's accesses to the place happened before.
-    bool has_room() {
-        if (filled_ - emptied_ < shape_.places) return true;
-        if (shape_.places == 0) return false;
-        emptied_ = count().load(std::memory_order_acquire);
-        return filled_ - emptied_ < shape_.places;
-    }
-    std::byte* next() const { return place(filled_); }
-    std::byte* fill() { return place(filled_++); }
-    // For the reader.
-    std::byte* front() const { return place(emptied_); }
-    std::byte* second() const { return place(emptied_ + 1); }
-    void empty() { count().store(++emptied_, std::memory_order_release); }
+  // For the sender. Acquires: the reader's accesses to the place happened before.
+  bool has_room() {
+    if (filled_ - emptied_ < shape_.places) return true;
+    if (shape_.places == 0) return false;
+    emptied_ = count().load(std::memory_order_acquire);
+    return filled_ - emptied_ < shape_.places;
+  }
+  std::byte* next() const { return place(filled_); }
+  std::byte* fill() { return place(filled_++); }
+  // For the reader.
+  std::byte* front() const { return place(emptied_); }
+  std::byte* second() const { return place(emptied_ + 1); }
+  void empty() { count().store(++emptied_, std::memory_order_release); }
 
-private:
-    std::atomic<std::uint64_t>& count() const {
-        return reinterpret_cast<SequenceLine*>(memory_)->value;
-    }
-    std::byte* place(std::uint64_t i) const {
-        return memory_ + line + (i & (shape_.places - 1)) * shape_.place;
-    }
+ private:
+  std::atomic<std::uint64_t>& count() const {
+    return reinterpret_cast<SequenceLine*>(memory_)->value;
+  }
+  std::byte* place(std::uint64_t i) const {
+    return memory_ + line + (i & (shape_.places - 1)) * shape_.place;
+  }
 
-    WindowShape shape_;
-    std::byte* memory_ = nullptr;
-    std::uint64_t filled_ = 0,
-                  emptied_ = 0;  // numbers of places; the sender's emptied_ may be stale
+  WindowShape shape_;
+  std::byte* memory_ = nullptr;
+  std::uint64_t filled_ = 0,
+                emptied_ = 0;  // numbers of places; the sender's emptied_ may be stale
 };
 
 // Flag beside a chunk's number: the chunk is in the window.
@@ -108,336 +108,331 @@ constexpr byte_count prefetched = 4096;  // of a chunk; hardware prefetches the 
 
 template <bool to_write>
 void prefetch(const std::byte* from, byte_count bytes) {
-    for (const std::byte* const end = from + std::min(bytes, prefetched); from < end;
-         from += line) {
+  for (const std::byte* const end = from + std::min(bytes, prefetched); from < end; from += line) {
 #if defined(__x86_64__)  // compilers emit prefetchw for few targets; other processors ignore it
-        if (to_write) asm volatile("prefetchw %0" : : "m"(*from));
-        else
+    if (to_write) asm volatile("prefetchw %0" : : "m"(*from));
+    else
 #endif
-            __builtin_prefetch(from, to_write);
-    }
+      __builtin_prefetch(from, to_write);
+  }
 }
 
 // Chunks of one side and their places in a slot.
 struct Parts {
-    struct Placed {
-        byte_count offset, payload, bytes;
-        Program program;
-        bool windowed = false;
-        Event packed = {};
-    };
-    std::vector<Placed> parts;
-    byte_count bytes = 0;  // of a slot
-    WindowShape window;
+  struct Placed {
+    byte_count offset, payload, bytes;
+    Program program;
+    bool windowed = false;
+    Event packed = {};
+  };
+  std::vector<Placed> parts;
+  byte_count bytes = 0;  // of a slot
+  WindowShape window;
 
-    Parts(std::vector<Part> all, bool with_window) {
-        byte_count longest = 0;
-        for (Part& part : all) {
-            longest = std::max(longest, part.bytes);
-            parts.push_back(
-                {bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
-            bytes += whole_lines(payload_offset(part.bytes) + part.bytes);
-        }
-        if (with_window) window = {bytes, longest};
+  Parts(std::vector<Part> all, bool with_window) {
+    byte_count longest = 0;
+    for (Part& part : all) {
+      longest = std::max(longest, part.bytes);
+      parts.push_back(
+          {bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
+      bytes += whole_lines(payload_offset(part.bytes) + part.bytes);
     }
-    std::size_t size() const { return parts.size(); }
+    if (with_window) window = {bytes, longest};
+  }
+  std::size_t size() const { return parts.size(); }
 };
 
 std::vector<Part> parts_of(const TransportContext& context, const LinkPlan& link, bool sent) {
-    if (context.forward()) {
-        std::vector<Part> parts =
-            sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
-        for (Part& part : parts) context.plan.executor->compile(part.program);
-        return parts;
-    }
-    const auto& [send_bytes, receive_bytes, pack, unpack] = link.reverse;
-    const byte_count bytes = sent ? send_bytes : receive_bytes;
-    return bytes == 0 ? std::vector<Part>{} : std::vector<Part>{{bytes, sent ? pack : unpack}};
+  if (context.forward()) {
+    std::vector<Part> parts =
+        sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
+    for (Part& part : parts) context.plan.executor->compile(part.program);
+    return parts;
+  }
+  const auto& [send_bytes, receive_bytes, pack, unpack] = link.reverse;
+  const byte_count bytes = sent ? send_bytes : receive_bytes;
+  return bytes == 0 ? std::vector<Part>{} : std::vector<Part>{{bytes, sent ? pack : unpack}};
 }
 
 struct Ring {
-    const LinkPlan* link;
-    Parts send, receive;
-    NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;         // the neighbor's acknowledgement, slots, window
-    std::shared_ptr<std::byte> there;  // this rank's acknowledgement, slots, window
-    Window from, to;
-    std::size_t packed = 0, sent = 0,
-                received = 0;  // chunks of this exchange; sent: signaled
-    Event read;                // after the copies that read the slot
-    bool unread = false;       // not yet acknowledged
-    bool reported = true;
+  const LinkPlan* link;
+  Parts send, receive;
+  NodeNeighbor* neighbor = nullptr;
+  std::byte* here = nullptr;         // the neighbor's acknowledgement, slots, window
+  std::shared_ptr<std::byte> there;  // this rank's acknowledgement, slots, window
+  Window from, to;
+  std::size_t packed = 0, sent = 0,
+              received = 0;  // chunks of this exchange; sent: signaled
+  Event read;                // after the copies that read the slot
+  bool unread = false;       // not yet acknowledged
+  bool reported = true;
 
-    Ring(const TransportContext& context, const LinkPlan& which)
-        : link(&which), send(parts_of(context, which, true), context.plan.executor->is_immediate()),
-          receive(parts_of(context, which, false), context.plan.executor->is_immediate()) {}
-    bool may_receive() const {
-        return received < receive.size() && (packed == send.size() || packed > received + ahead);
-    }
-    bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
-    std::uint64_t slots() const { return slot_count(one_way()); }
-    std::byte* in(std::uint64_t number) const {
-        return here + line + number % slots() * receive.bytes;
-    }
-    std::byte* out(std::uint64_t number) const {
-        return there.get() + line + number % slots() * send.bytes;
-    }
-    std::uint64_t last_sent() const {
-        std::uint64_t last = 0;
-        for (std::uint64_t slot = 0; slot < slots(); ++slot)
-            last = std::max(last, number_at(in(slot)).load() & ~in_window);
-        return last;
-    }
-    byte_count bytes_here() const {
-        return ring_bytes(receive.bytes, one_way()) + receive.window.bytes();
-    }
-    /// Whether the sender may end exchange `number`.
-    bool read_enough(std::uint64_t number) const {
-        return send.size() == 0 || !one_way() ||
-               read_there().load(std::memory_order_acquire) + unread_at_end >= number;
-    }
-    bool given_up() const { return received < receive.size() || unread; }
-    bool is_late() const { return sent < packed || unread; }
-    std::atomic<std::uint64_t>& read_there() const { return number_at(here); }
-    std::atomic<std::uint64_t>& read_here() const { return number_at(there.get()); }
+  Ring(const TransportContext& context, const LinkPlan& which)
+      : link(&which), send(parts_of(context, which, true), context.plan.executor->is_immediate()),
+        receive(parts_of(context, which, false), context.plan.executor->is_immediate()) {}
+  bool may_receive() const {
+    return received < receive.size() && (packed == send.size() || packed > received + ahead);
+  }
+  bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
+  std::uint64_t slots() const { return slot_count(one_way()); }
+  std::byte* in(std::uint64_t number) const {
+    return here + line + number % slots() * receive.bytes;
+  }
+  std::byte* out(std::uint64_t number) const {
+    return there.get() + line + number % slots() * send.bytes;
+  }
+  std::uint64_t last_sent() const {
+    std::uint64_t last = 0;
+    for (std::uint64_t slot = 0; slot < slots(); ++slot)
+      last = std::max(last, number_at(in(slot)).load() & ~in_window);
+    return last;
+  }
+  byte_count bytes_here() const {
+    return ring_bytes(receive.bytes, one_way()) + receive.window.bytes();
+  }
+  /// Whether the sender may end exchange `number`.
+  bool read_enough(std::uint64_t number) const {
+    return send.size() == 0 || !one_way() ||
+           read_there().load(std::memory_order_acquire) + unread_at_end >= number;
+  }
+  bool given_up() const { return received < receive.size() || unread; }
+  bool is_late() const { return sent < packed || unread; }
+  std::atomic<std::uint64_t>& read_there() const { return number_at(here); }
+  std::atomic<std::uint64_t>& read_here() const { return number_at(there.get()); }
 };
 
 class StagedShared final : public Transport {
-public:
-    explicit StagedShared(const TransportContext& context)
-        : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
-          node_(context.plan.communicator().shared_state<NodeContext>()) {
-        for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
-        shake_hands(context);
-    }
+ public:
+  explicit StagedShared(const TransportContext& context)
+      : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
+        node_(context.plan.communicator().shared_state<NodeContext>()) {
+    for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
+    shake_hands(context);
+  }
 
-    // Late readers still acknowledge here; senders of a failed exchange may still write.
-    ~StagedShared() override {
-        if (has_given_up() || (number_ > 0 && std::ranges::any_of(rings_, &Ring::given_up))) {
-            orphan(memory_);
-            return;
-        }
-        if (number_ == 0) return;
-        std::vector<Awaited> awaited;
-        for (const Ring& ring : rings_)
-            if (ring.send.size() > 0 && ring.one_way())
-                awaited.push_back({&ring.read_there(), number_});
-        orphan_until(memory_, std::move(awaited));
+  // Late readers still acknowledge here; senders of a failed exchange may still write.
+  ~StagedShared() override {
+    if (has_given_up() || (number_ > 0 && std::ranges::any_of(rings_, &Ring::given_up))) {
+      orphan(memory_);
+      return;
     }
+    if (number_ == 0) return;
+    std::vector<Awaited> awaited;
+    for (const Ring& ring : rings_)
+      if (ring.send.size() > 0 && ring.one_way()) awaited.push_back({&ring.read_there(), number_});
+    orphan_until(memory_, std::move(awaited));
+  }
 
-    void begin() override {
-        ++number_;
-        for (Ring& ring : rings_) {
-            ring.packed = ring.sent = ring.received = 0;
-            ring.reported = ring.receive.size() == 0;
-        }
-        while (send_next()) receive_what_came();
+  void begin() override {
+    ++number_;
+    for (Ring& ring : rings_) {
+      ring.packed = ring.sent = ring.received = 0;
+      ring.reported = ring.receive.size() == 0;
     }
-    void leave() override { tell_late(); }
+    while (send_next()) receive_what_came();
+  }
+  void leave() override { tell_late(); }
 
-    int ready() override {
-        tell_late();
-        while (receive_what_came()) {
-        }
-        return report_next(rings_,
-                           [](const Ring& ring) { return ring.received == ring.receive.size(); });
+  int ready() override {
+    tell_late();
+    while (receive_what_came()) {
     }
+    return report_next(
+        rings_, [](const Ring& ring) { return ring.received == ring.receive.size(); });
+  }
 
-    void deliver(int slot, Reduction reduction) override {
-        Ring& ring = rings_[slot];
-        prefetch_first_to_fill(ring);
-        if (!forward()) combine(ring, reduction);
-        else if (!ring.link->repeat.empty())
-            queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
-        if (!ring.one_way()) return;  // the next message acknowledges
-        ring.read = queue_.record();
-        ring.unread = true;
-        tell(ring);
+  void deliver(int slot, Reduction reduction) override {
+    Ring& ring = rings_[slot];
+    prefetch_first_to_fill(ring);
+    if (!forward()) combine(ring, reduction);
+    else if (!ring.link->repeat.empty())
+      queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
+    if (!ring.one_way()) return;  // the next message acknowledges
+    ring.read = queue_.record();
+    ring.unread = true;
+    tell(ring);
+  }
+
+  bool finished() override {
+    tell_late();
+    return std::ranges::all_of(
+        rings_, [this](const Ring& ring) { return !ring.is_late() && ring.read_enough(number_); });
+  }
+
+  int expected() const override {
+    return std::ranges::count_if(rings_, [](const Ring& r) { return r.receive.size() > 0; });
+  }
+
+  std::string state(int slot) const override {
+    const Ring& ring = rings_[slot];
+    const std::string with = "rank " + std::to_string(ring.link->rank),
+                      number = std::to_string(number_);
+    if (ring.received < ring.receive.size())
+      return concat(
+          waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank, number_),
+          " (it has sent number ", ring.last_sent(), ")");
+    if (!ring.read_enough(number_))
+      return concat("waiting for ", with, " to read an earlier message than number ", number,
+          " (it has read number ", ring.read_there().load(), ")");
+    return {};
+  }
+
+  NodeContext* node() const override { return &node_; }
+
+ private:
+  bool forward() const { return direction_ == Direction::forward; }
+
+  // Sends one chunk to each neighbor. Returns false when all are sent.
+  bool send_next() {
+    bool moved = false;
+    for (Ring& ring : rings_) {
+      if (ring.packed == ring.send.size()) continue;
+      pack(ring);
+      tell(ring);
+      moved = true;
     }
+    return moved;
+  }
 
-    bool finished() override {
-        tell_late();
-        return std::ranges::all_of(rings_, [this](const Ring& ring) {
-            return !ring.is_late() && ring.read_enough(number_);
+  // Receives one chunk from each neighbor. Returns false when none has arrived.
+  bool receive_what_came() {
+    bool moved = false;
+    for (Ring& ring : rings_)
+      if (ring.may_receive()) moved = receive_next(ring) || moved;
+    return moved;
+  }
+
+  void pack(Ring& ring) {
+    Parts::Placed& part = ring.send.parts[ring.packed++];
+    std::byte* const slot = ring.out(number_);
+    part.windowed = ring.to.has_room();
+    std::byte* const message[1] = {part.windowed ? ring.to.fill() : slot + part.payload};
+    prefetch_next_to_fill(ring, slot);
+    queue_.enqueue(part.program, arrays_.bases(), message);
+    part.packed = queue_.record();
+  }
+
+  void tell_late() {
+    for (Ring& ring : rings_)
+      if (ring.is_late()) tell(ring);
+  }
+
+  // Signals packed chunks in order, and the acknowledgement.
+  void tell(Ring& ring) {
+    for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);)
+      tell_part(ring);
+    if (!ring.unread || !queue_.is_done(ring.read)) return;
+    ring.unread = false;
+    post(ring.read_here(), number_, *ring.neighbor->mailbox);
+  }
+  void tell_part(Ring& ring) {
+    const Parts::Placed& part = ring.send.parts[ring.sent++];
+    auto& number = number_at(ring.out(number_) + part.offset);
+    const std::uint64_t told = part.windowed ? number_ | in_window : number_;
+    // Only the last chunk wakes sleepers: looking for them costs a full fence.
+    if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
+    else number.store(told, std::memory_order_release);
+  }
+
+  bool receive_next(Ring& ring) {
+    const Parts::Placed& part = ring.receive.parts[ring.received];
+    std::byte* const slot = ring.in(number_);
+    const std::uint64_t told = number_at(slot + part.offset).load(std::memory_order_acquire);
+    if ((told & ~in_window) != number_) return false;
+    const bool windowed = (told & in_window) != 0;
+    std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
+    prefetch_next_to_read(ring, slot);
+    if (ring.received == 0) prefetch<false>(message[0], part.bytes);
+    if (forward()) queue_.enqueue(part.program, message, arrays_.bases());
+    if (windowed) ring.from.empty();
+    ++ring.received;
+    return true;
+  }
+
+  // The single chunk of a reverse message never uses the window.
+  void combine(const Ring& ring, Reduction reduction) const {
+    const Parts::Placed& whole = ring.receive.parts.front();
+    std::byte* const message[1] = {ring.in(number_) + whole.payload};
+    queue_.enqueue(whole.program, message, arrays_.bases(), reduction);
+  }
+
+  void prefetch_next_to_fill(Ring& ring, const std::byte* slot) const {
+    if (ring.packed == ring.send.size()) return;
+    const Parts::Placed& next = ring.send.parts[ring.packed];
+    prefetch<true>(slot + next.offset, line);
+    prefetch<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
+  }
+
+  // The reader polls the line of the number, but not these.
+  void prefetch_first_to_fill(const Ring& ring) const {
+    if (ring.send.size() == 0) return;
+    const Parts::Placed& first = ring.send.parts.front();
+    if (first.payload == first.offset + line)
+      prefetch<true>(ring.out(number_ + 1) + first.payload, first.bytes);
+  }
+
+  void prefetch_next_to_read(const Ring& ring, std::byte* slot) const {
+    if (ring.received + 1 == ring.receive.size()) return;
+    const Parts::Placed& next = ring.receive.parts[ring.received + 1];
+    const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
+    if (told == number_) prefetch<false>(slot + next.payload, next.bytes);
+    else if (told == (number_ | in_window)) prefetch<false>(ring.from.second(), next.bytes);
+  }
+
+  void allocate() {
+    byte_count total = 0;
+    for (const Ring& ring : rings_) total += ring.bytes_here();
+    memory_ = make_lines_of(total);
+    std::byte* next = memory_.get();
+    for (Ring& ring : rings_) {
+      ring.here = next;
+      ring.from.open(ring.receive.window, next + ring_bytes(ring.receive.bytes, ring.one_way()));
+      next += ring.bytes_here();
+    }
+  }
+
+  std::vector<Words> write_headers() {
+    allocate();
+    std::vector<Words> headers;
+    for (const Ring& ring : rings_) {
+      Words& header = headers.emplace_back();
+      put_place(header, node_.mailbox_place());
+      put_place(header, describe_place(ring.here));
+      header.push_back(ring.receive.size());
+      header.push_back(ring.receive.bytes);
+    }
+    return headers;
+  }
+
+  void shake_hands(const TransportContext& context) {
+    exchange_headers(
+        context, [this] { return write_headers(); },
+        [&](std::size_t i, WordReader& header) {
+          Ring& ring = rings_[i];
+          ring.neighbor = &node_.meet(ring.link->rank, get_place(header));
+          ring.there = map_place(get_place(header));
+          if (header.next() != static_cast<global_index>(ring.send.size()) ||
+              header.next() != ring.send.bytes)
+            throw Error(concat("rank ", ring.link->rank,
+                " cuts messages differently: run the same version on every rank"));
+          ring.to.open(
+              ring.send.window, ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
         });
-    }
+  }
 
-    int expected() const override {
-        return std::ranges::count_if(rings_, [](const Ring& r) { return r.receive.size() > 0; });
-    }
-
-    std::string state(int slot) const override {
-        const Ring& ring = rings_[slot];
-        const std::string with = "rank " + std::to_string(ring.link->rank),
-                          number = std::to_string(number_);
-        if (ring.received < ring.receive.size())
-            return concat(
-                waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank, number_),
-                " (it has sent number ", ring.last_sent(), ")");
-        if (!ring.read_enough(number_))
-            return concat("waiting for ", with, " to read an earlier message than number ", number,
-                          " (it has read number ", ring.read_there().load(), ")");
-        return {};
-    }
-
-    NodeContext* node() const override { return &node_; }
-
-private:
-    bool forward() const { return direction_ == Direction::forward; }
-
-    // Sends one chunk to each neighbor. Returns false when all are sent.
-    bool send_next() {
-        bool moved = false;
-        for (Ring& ring : rings_) {
-            if (ring.packed == ring.send.size()) continue;
-            pack(ring);
-            tell(ring);
-            moved = true;
-        }
-        return moved;
-    }
-
-    // Receives one chunk from each neighbor. Returns false when none has arrived.
-    bool receive_what_came() {
-        bool moved = false;
-        for (Ring& ring : rings_)
-            if (ring.may_receive()) moved = receive_next(ring) || moved;
-        return moved;
-    }
-
-    void pack(Ring& ring) {
-        Parts::Placed& part = ring.send.parts[ring.packed++];
-        std::byte* const slot = ring.out(number_);
-        part.windowed = ring.to.has_room();
-        std::byte* const message[1] = {part.windowed ? ring.to.fill() : slot + part.payload};
-        prefetch_next_to_fill(ring, slot);
-        queue_.enqueue(part.program, arrays_.bases(), message);
-        part.packed = queue_.record();
-    }
-
-    void tell_late() {
-        for (Ring& ring : rings_)
-            if (ring.is_late()) tell(ring);
-    }
-
-    // Signals packed chunks in order, and the acknowledgement.
-    void tell(Ring& ring) {
-        for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);)
-            tell_part(ring);
-        if (!ring.unread || !queue_.is_done(ring.read)) return;
-        ring.unread = false;
-        post(ring.read_here(), number_, *ring.neighbor->mailbox);
-    }
-    void tell_part(Ring& ring) {
-        const Parts::Placed& part = ring.send.parts[ring.sent++];
-        auto& number = number_at(ring.out(number_) + part.offset);
-        const std::uint64_t told = part.windowed ? number_ | in_window : number_;
-        // Only the last chunk wakes sleepers: looking for them costs a full fence.
-        if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
-        else number.store(told, std::memory_order_release);
-    }
-
-    bool receive_next(Ring& ring) {
-        const Parts::Placed& part = ring.receive.parts[ring.received];
-        std::byte* const slot = ring.in(number_);
-        const std::uint64_t told = number_at(slot + part.offset).load(std::memory_order_acquire);
-        if ((told & ~in_window) != number_) return false;
-        const bool windowed = (told & in_window) != 0;
-        std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
-        prefetch_next_to_read(ring, slot);
-        if (ring.received == 0) prefetch<false>(message[0], part.bytes);
-        if (forward()) queue_.enqueue(part.program, message, arrays_.bases());
-        if (windowed) ring.from.empty();
-        ++ring.received;
-        return true;
-    }
-
-    // The single chunk of a reverse message never uses the window.
-    void combine(const Ring& ring, Reduction reduction) const {
-        const Parts::Placed& whole = ring.receive.parts.front();
-        std::byte* const message[1] = {ring.in(number_) + whole.payload};
-        queue_.enqueue(whole.program, message, arrays_.bases(), reduction);
-    }
-
-    void prefetch_next_to_fill(Ring& ring, const std::byte* slot) const {
-        if (ring.packed == ring.send.size()) return;
-        const Parts::Placed& next = ring.send.parts[ring.packed];
-        prefetch<true>(slot + next.offset, line);
-        prefetch<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
-    }
-
-    // The reader polls the line of the number, but not these.
-    void prefetch_first_to_fill(const Ring& ring) const {
-        if (ring.send.size() == 0) return;
-        const Parts::Placed& first = ring.send.parts.front();
-        if (first.payload == first.offset + line)
-            prefetch<true>(ring.out(number_ + 1) + first.payload, first.bytes);
-    }
-
-    void prefetch_next_to_read(const Ring& ring, std::byte* slot) const {
-        if (ring.received + 1 == ring.receive.size()) return;
-        const Parts::Placed& next = ring.receive.parts[ring.received + 1];
-        const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
-        if (told == number_) prefetch<false>(slot + next.payload, next.bytes);
-        else if (told == (number_ | in_window)) prefetch<false>(ring.from.second(), next.bytes);
-    }
-
-    void allocate() {
-        byte_count total = 0;
-        for (const Ring& ring : rings_) total += ring.bytes_here();
-        memory_ = make_lines_of(total);
-        std::byte* next = memory_.get();
-        for (Ring& ring : rings_) {
-            ring.here = next;
-            ring.from.open(ring.receive.window,
-                           next + ring_bytes(ring.receive.bytes, ring.one_way()));
-            next += ring.bytes_here();
-        }
-    }
-
-    std::vector<Words> write_headers() {
-        allocate();
-        std::vector<Words> headers;
-        for (const Ring& ring : rings_) {
-            Words& header = headers.emplace_back();
-            put_place(header, node_.mailbox_place());
-            put_place(header, describe_place(ring.here));
-            header.push_back(ring.receive.size());
-            header.push_back(ring.receive.bytes);
-        }
-        return headers;
-    }
-
-    void shake_hands(const TransportContext& context) {
-        exchange_headers(
-            context, [this] { return write_headers(); },
-            [&](std::size_t i, WordReader& header) {
-                Ring& ring = rings_[i];
-                ring.neighbor = &node_.meet(ring.link->rank, get_place(header));
-                ring.there = map_place(get_place(header));
-                if (header.next() != static_cast<global_index>(ring.send.size()) ||
-                    header.next() != ring.send.bytes)
-                    throw Error(
-                        concat("rank ", ring.link->rank,
-                               " cuts messages differently: run the same version on every rank"));
-                ring.to.open(ring.send.window,
-                             ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
-            });
-    }
-
-    const BoundArrays& arrays_;
-    Queue& queue_;
-    const Direction direction_;
-    NodeContext& node_;
-    std::vector<Ring> rings_;
-    std::shared_ptr<std::byte> memory_;
-    std::uint64_t number_ = 0;
+  const BoundArrays& arrays_;
+  Queue& queue_;
+  const Direction direction_;
+  NodeContext& node_;
+  std::vector<Ring> rings_;
+  std::shared_ptr<std::byte> memory_;
+  std::uint64_t number_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) {
-    return std::make_unique<StagedShared>(context);
+  return std::make_unique<StagedShared>(context);
 }
 
 }  // namespace parhelion

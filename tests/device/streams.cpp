@@ -26,495 +26,491 @@ constexpr std::size_t values = 6 * 8;  // 4 × 6 cells plus halo
 
 // Some adjacent arrays and a stream of the program, on a device.
 struct Solver {
-    const DriverAgainstUs& driver = driver_against_us();
-    const int device;
-    const Communicator world{MPI_COMM_WORLD};
-    const int ranks = world.size();
-    const CartesianDomain domain{{4 * ranks, 6},
-                                 {.halo = 1, .periodic = true, .process_grid = {ranks, 1}}};
-    const std::shared_ptr<std::byte> memory = allocate_slow(3 * values * sizeof(double));
-    double* const made = reinterpret_cast<double*>(memory.get());
-    double *const u = made + values, *const seen = u + values;
-    void* stream = nullptr;
+  const DriverAgainstUs& driver = driver_against_us();
+  const int device;
+  const Communicator world{MPI_COMM_WORLD};
+  const int ranks = world.size();
+  const CartesianDomain domain{
+      {4 * ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}}};
+  const std::shared_ptr<std::byte> memory = allocate_slow(3 * values * sizeof(double));
+  double* const made = reinterpret_cast<double*>(memory.get());
+  double *const u = made + values, *const seen = u + values;
+  void* stream = nullptr;
 
-    explicit Solver(int on = 0) : device(choose(on)) {
-        driver.make_current();
-        driver.create_stream(&stream, 1);
-    }
-    ~Solver() {
-        driver.destroy_stream(stream);
-        void* context = nullptr;
-        driver.pop_context(&context);
-        choose(0);
-    }
-    int choose(int on) const {
-        if (driver.choose != nullptr) driver.choose(on);
-        return on;
-    }
+  explicit Solver(int on = 0) : device(choose(on)) {
+    driver.make_current();
+    driver.create_stream(&stream, 1);
+  }
+  ~Solver() {
+    driver.destroy_stream(stream);
+    void* context = nullptr;
+    driver.pop_context(&context);
+    choose(0);
+  }
+  int choose(int on) const {
+    if (driver.choose != nullptr) driver.choose(on);
+    return on;
+  }
 
-    static double* on_device(double* array) {
-        return reinterpret_cast<double*>(as_slow(reinterpret_cast<std::byte*>(array)));
-    }
-    Field field() const { return view(domain, on_device(u)); }
-    void copy(double* from, double* to) const {
-        choose(device);
-        driver.make_current();
-        driver.copy(reinterpret_cast<unsigned long long>(on_device(to)),
-                    reinterpret_cast<unsigned long long>(on_device(from)), values * sizeof(double),
-                    stream);
-        void* context = nullptr;
-        driver.pop_context(&context);
-    }
-    void start(int time) const {
-        make(time);
-        copy(made, u);
-    }
-    void expect_filled(int time) const {
-        copy(u, seen);
-        driver.synchronize_stream(stream);
-        expect_ghosts(time);
-    }
-    double value(int i, int j, int time) const {
-        return 10.0 * ((world.rank() * 4 + i + 4 * ranks) % (4 * ranks)) + (j + 6) % 6 + 1 + time;
-    }
-    void make(int time) const {
-        seed_slow_executors(static_cast<std::uint64_t>(time));
-        std::fill(made, made + 3 * values, -1);
-        for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 6; ++j) made[(i + 1) * 8 + j + 1] = value(i, j, time);
-    }
-    void expect_ghosts(int time) const {
-        for (int i = -1; i < 5; ++i)
-            for (int j = -1; j < 7; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
-    }
-    void start_ones(int time) const {
-        make(time);
-        std::fill(made, made + values, 1);
-        copy(made, u);
-    }
-    // What a sum of ones gives.
-    void expect_holders() const {
-        for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 6; ++j) {
-                const int holders = (1 + (i == 0 || i == 3)) * (1 + (j == 0 || j == 5));
-                ASSERT_EQ(seen[(i + 1) * 8 + j + 1], holders);
-            }
-    }
-    void expect_owned(int time) const {
-        for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 6; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
-    }
+  static double* on_device(double* array) {
+    return reinterpret_cast<double*>(as_slow(reinterpret_cast<std::byte*>(array)));
+  }
+  Field field() const { return view(domain, on_device(u)); }
+  void copy(double* from, double* to) const {
+    choose(device);
+    driver.make_current();
+    driver.copy(reinterpret_cast<unsigned long long>(on_device(to)),
+        reinterpret_cast<unsigned long long>(on_device(from)), values * sizeof(double), stream);
+    void* context = nullptr;
+    driver.pop_context(&context);
+  }
+  void start(int time) const {
+    make(time);
+    copy(made, u);
+  }
+  void expect_filled(int time) const {
+    copy(u, seen);
+    driver.synchronize_stream(stream);
+    expect_ghosts(time);
+  }
+  double value(int i, int j, int time) const {
+    return 10.0 * ((world.rank() * 4 + i + 4 * ranks) % (4 * ranks)) + (j + 6) % 6 + 1 + time;
+  }
+  void make(int time) const {
+    seed_slow_executors(static_cast<std::uint64_t>(time));
+    std::fill(made, made + 3 * values, -1);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 6; ++j) made[(i + 1) * 8 + j + 1] = value(i, j, time);
+  }
+  void expect_ghosts(int time) const {
+    for (int i = -1; i < 5; ++i)
+      for (int j = -1; j < 7; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
+  }
+  void start_ones(int time) const {
+    make(time);
+    std::fill(made, made + values, 1);
+    copy(made, u);
+  }
+  // What a sum of ones gives.
+  void expect_holders() const {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 6; ++j) {
+        const int holders = (1 + (i == 0 || i == 3)) * (1 + (j == 0 || j == 5));
+        ASSERT_EQ(seen[(i + 1) * 8 + j + 1], holders);
+      }
+  }
+  void expect_owned(int time) const {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 6; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
+  }
 };
 
 std::vector<std::string> device_transports() {
-    std::vector<std::string> names;
-    for (const Route& route : all_routes()) names.push_back(route.transport);
-    return names;
+  std::vector<std::string> names;
+  for (const Route& route : all_routes()) names.push_back(route.transport);
+  return names;
 }
 
 }  // namespace
 
 CASE("an exchange follows the stream that it is given, and what comes after its end follows it") {
-    const Solver solver;
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        Exchange exchange(solver.domain, {solver.field()}, {transport});
-        const auto queue = queue_of_stream(solver.stream);
-        for (int time = 0; time < 30; ++time) {
-            solver.make(time);
-            solver.copy(solver.made, solver.u);
-            auto step = exchange.begin(*queue);
-            exchange.end(*queue);
-            solver.copy(solver.u, solver.seen);
-            solver.driver.synchronize_stream(solver.stream);
-            solver.expect_ghosts(time);
-            EXPECT_EQ(solver.driver.contexts(), 1u);  // only the program's own
-        }
-        if (solver.driver.events != nullptr) {
-            EXPECT_LT(solver.driver.events(), 30u);  // calls use them again
-        }
+  const Solver solver;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange exchange(solver.domain, {solver.field()}, {transport});
+    const auto queue = queue_of_stream(solver.stream);
+    for (int time = 0; time < 30; ++time) {
+      solver.make(time);
+      solver.copy(solver.made, solver.u);
+      auto step = exchange.begin(*queue);
+      exchange.end(*queue);
+      solver.copy(solver.u, solver.seen);
+      solver.driver.synchronize_stream(solver.stream);
+      solver.expect_ghosts(time);
+      EXPECT_EQ(solver.driver.contexts(), 1u);  // only the program's own
     }
+    if (solver.driver.events != nullptr) {
+      EXPECT_LT(solver.driver.events(), 30u);  // calls use them again
+    }
+  }
 }
 
 // Objects of the driver, without messages that late neighbors have taken.
 std::size_t alive_now() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    free_released();
-    return driver_against_us().alive();
+  MPI_Barrier(MPI_COMM_WORLD);
+  free_released();
+  return driver_against_us().alive();
 }
 
 // Whether memory is outside pools and each rank has neighbors.
 bool shares_memory(const Solver& solver) {
-    return solver.ranks > 1 && driver_against_us().set_pools != nullptr &&
-           !driver_against_us().has_pools();
+  return solver.ranks > 1 && driver_against_us().set_pools != nullptr &&
+         !driver_against_us().has_pools();
 }
 
 CASE("another array at the addresses of one that was freed is found anew") {
-    auto solver = std::make_unique<Solver>();
-    if (!shares_memory(*solver)) return;
-    Exchange exchange(solver->domain, {solver->field()}, {"device_ipc"});
-    for (int time = 0; time < 6; ++time) {
-        const double* const before = Solver::on_device(solver->u);
-        solver.reset();  // neighbors have mapped it
-        solver = std::make_unique<Solver>();
-        ASSERT_EQ(Solver::on_device(solver->u), before);
-        solver->make(time);
-        solver->copy(solver->made, solver->u);
-        time % 2 == 0 ? exchange(solver->field()) : exchange.begin(solver->field()).end();
-        solver->copy(solver->u, solver->seen);
-        solver->driver.synchronize_stream(solver->stream);
-        solver->expect_ghosts(time);
-    }
+  auto solver = std::make_unique<Solver>();
+  if (!shares_memory(*solver)) return;
+  Exchange exchange(solver->domain, {solver->field()}, {"device_ipc"});
+  for (int time = 0; time < 6; ++time) {
+    const double* const before = Solver::on_device(solver->u);
+    solver.reset();  // neighbors have mapped it
+    solver = std::make_unique<Solver>();
+    ASSERT_EQ(Solver::on_device(solver->u), before);
+    solver->make(time);
+    solver->copy(solver->made, solver->u);
+    time % 2 == 0 ? exchange(solver->field()) : exchange.begin(solver->field()).end();
+    solver->copy(solver->u, solver->seen);
+    solver->driver.synchronize_stream(solver->stream);
+    solver->expect_ghosts(time);
+  }
 }
 
 CASE("memory that handles do not share is told apart, and messages go instead") {
-    const Solver solver;
-    if (!shares_memory(solver)) return;
-    solver.driver.set_pools(1);
-    const Solver pool;
-    solver.driver.set_pools(0);
-    const std::string why = "is in device memory that CUDA's handles do not share";
-    const auto refused = [&] { Exchange(pool.domain, {pool.field()}, {"device_ipc"}); };
-    EXPECT_TRUE(holds(error_of(refused), why));
-    const Exchange chosen(pool.domain, {pool.field()});
-    EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
-    EXPECT_TRUE(holds(chosen.explain(), why));
-    // Constructed for shareable memory; later arrays fall back to messages.
-    Exchange exchange(solver.domain, {solver.field()}, {"device_ipc"});
-    EXPECT_FALSE(holds(exchange.explain(), why));
-    for (int time = 0; time < 6; ++time) {
-        const Solver& each = time % 3 == 1 ? solver : pool;
-        each.make(time);
-        each.copy(each.made, each.u);
-        exchange(each.field());
-        each.copy(each.u, each.seen);
-        each.driver.synchronize_stream(each.stream);
-        each.expect_ghosts(time);
-    }
+  const Solver solver;
+  if (!shares_memory(solver)) return;
+  solver.driver.set_pools(1);
+  const Solver pool;
+  solver.driver.set_pools(0);
+  const std::string why = "is in device memory that CUDA's handles do not share";
+  const auto refused = [&] { Exchange(pool.domain, {pool.field()}, {"device_ipc"}); };
+  EXPECT_TRUE(holds(error_of(refused), why));
+  const Exchange chosen(pool.domain, {pool.field()});
+  EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
+  EXPECT_TRUE(holds(chosen.explain(), why));
+  // Constructed for shareable memory; later arrays fall back to messages.
+  Exchange exchange(solver.domain, {solver.field()}, {"device_ipc"});
+  EXPECT_FALSE(holds(exchange.explain(), why));
+  for (int time = 0; time < 6; ++time) {
+    const Solver& each = time % 3 == 1 ? solver : pool;
+    each.make(time);
+    each.copy(each.made, each.u);
+    exchange(each.field());
+    each.copy(each.u, each.seen);
+    each.driver.synchronize_stream(each.stream);
+    each.expect_ghosts(time);
+  }
 }
 
 CASE("neighbors end an exchange that a rank has begun and not ended") {
-    const Solver solver;
-    if (solver.ranks == 1) return;
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        Exchange exchange(solver.domain, {solver.field()}, {transport});
-        for (int time = 0; time < 4; ++time) {
-            solver.make(time);
-            solver.copy(solver.made, solver.u);
-            auto step = exchange.begin();
-            const bool is_away = solver.world.rank() == time % solver.ranks;
-            if (!is_away) step.end();
-            MPI_Barrier(MPI_COMM_WORLD);
-            if (is_away) step.end();
-            solver.copy(solver.u, solver.seen);
-            solver.driver.synchronize_stream(solver.stream);
-            solver.expect_ghosts(time);
-            if (time % 2 == 0) exchange.reverse();
-        }
+  const Solver solver;
+  if (solver.ranks == 1) return;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange exchange(solver.domain, {solver.field()}, {transport});
+    for (int time = 0; time < 4; ++time) {
+      solver.make(time);
+      solver.copy(solver.made, solver.u);
+      auto step = exchange.begin();
+      const bool is_away = solver.world.rank() == time % solver.ranks;
+      if (!is_away) step.end();
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (is_away) step.end();
+      solver.copy(solver.u, solver.seen);
+      solver.driver.synchronize_stream(solver.stream);
+      solver.expect_ghosts(time);
+      if (time % 2 == 0) exchange.reverse();
     }
+  }
 }
 
 CASE("a reverse exchange follows the stream, and what comes after its end follows it") {
-    const Solver solver;
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        Exchange exchange(solver.domain, {solver.field()}, {transport});
-        const auto queue = queue_of_stream(solver.stream);
-        for (int time = 0; time < 40; ++time) {
-            solver.start_ones(time);
-            auto step = exchange.begin_reverse(*queue, Reduction::sum);
-            exchange.end(*queue);
-            solver.copy(solver.u, solver.seen);
-            solver.copy(solver.made, solver.u);  // overwrites ghosts that neighbors have read
-            solver.driver.synchronize_stream(solver.stream);
-            solver.expect_holders();
-        }
+  const Solver solver;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange exchange(solver.domain, {solver.field()}, {transport});
+    const auto queue = queue_of_stream(solver.stream);
+    for (int time = 0; time < 40; ++time) {
+      solver.start_ones(time);
+      auto step = exchange.begin_reverse(*queue, Reduction::sum);
+      exchange.end(*queue);
+      solver.copy(solver.u, solver.seen);
+      solver.copy(solver.made, solver.u);  // overwrites ghosts that neighbors have read
+      solver.driver.synchronize_stream(solver.stream);
+      solver.expect_holders();
     }
+  }
 }
 
 CASE("an exchange without a stream follows all that the program has put on the device") {
-    const Solver solver;
-    Exchange exchange(solver.domain, {solver.field()});
-    for (int time = 0; time < 20; ++time) {
-        solver.make(time);
-        solver.copy(solver.made, solver.u);
-        exchange();
-        solver.copy(solver.u, solver.seen);
-        solver.driver.synchronize_stream(solver.stream);
-        solver.expect_ghosts(time);
-    }
+  const Solver solver;
+  Exchange exchange(solver.domain, {solver.field()});
+  for (int time = 0; time < 20; ++time) {
+    solver.make(time);
+    solver.copy(solver.made, solver.u);
+    exchange();
+    solver.copy(solver.u, solver.seen);
+    solver.driver.synchronize_stream(solver.stream);
+    solver.expect_ghosts(time);
+  }
 }
 
 CASE("views find out where arrays are, and arrays of several places are refused") {
-    const Solver solver;
-    std::vector<double> host(values);
-    Exchange exchange(solver.domain, {solver.field()});
-    const Field here = view(solver.domain, host.data()), there = solver.field();
-    EXPECT_EQ(here.space, MemorySpace::host);
-    EXPECT_EQ(there.space, MemorySpace::device);
-    EXPECT_GE(device_of(Solver::on_device(solver.u)), 0);
-    EXPECT_EQ(device_of(host.data()), -1);
-    EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {here, there}); }),
-                      "an exchange of fields in host and in device memory: make one for each"));
-    Field wrong = here;
-    wrong.space = MemorySpace::device;
-    EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {wrong}); }),
-                      "is in the host's memory: set the space of its view to host"));
-    EXPECT_TRUE(holds(error_of([&] { exchange(here); }), "an array is in the host's memory"));
-    EXPECT_TRUE(holds(exchange.explain(), "copies by a kernel on device"));
-    Field unknown = there;  // like a view created before the driver was loaded
-    unknown.space = MemorySpace::host;
-    Exchange found(solver.domain, {unknown});
-    found(unknown);
-    std::vector<std::byte*> places{reinterpret_cast<std::byte*>(host.data() + 9)};
-    EXPECT_TRUE(holds(error_of([&] { found(places); }), "an array is in the host's memory"));
-    Exchange on_host(solver.domain, {here});
-    EXPECT_TRUE(holds(error_of([&] { on_host(there); }), "its values in device memory"));
-    EXPECT_TRUE(holds(error_of([&] { on_host(unknown); }), "an array is on device"));
-    places = {unknown.blocks[0].first};
-    EXPECT_TRUE(holds(error_of([&] { on_host(places); }), "an array is on device"));
-    on_host();
+  const Solver solver;
+  std::vector<double> host(values);
+  Exchange exchange(solver.domain, {solver.field()});
+  const Field here = view(solver.domain, host.data()), there = solver.field();
+  EXPECT_EQ(here.space, MemorySpace::host);
+  EXPECT_EQ(there.space, MemorySpace::device);
+  EXPECT_GE(device_of(Solver::on_device(solver.u)), 0);
+  EXPECT_EQ(device_of(host.data()), -1);
+  EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {here, there}); }),
+      "an exchange of fields in host and in device memory: make one for each"));
+  Field wrong = here;
+  wrong.space = MemorySpace::device;
+  EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {wrong}); }),
+      "is in the host's memory: set the space of its view to host"));
+  EXPECT_TRUE(holds(error_of([&] { exchange(here); }), "an array is in the host's memory"));
+  EXPECT_TRUE(holds(exchange.explain(), "copies by a kernel on device"));
+  Field unknown = there;  // like a view created before the driver was loaded
+  unknown.space = MemorySpace::host;
+  Exchange found(solver.domain, {unknown});
+  found(unknown);
+  std::vector<std::byte*> places{reinterpret_cast<std::byte*>(host.data() + 9)};
+  EXPECT_TRUE(holds(error_of([&] { found(places); }), "an array is in the host's memory"));
+  Exchange on_host(solver.domain, {here});
+  EXPECT_TRUE(holds(error_of([&] { on_host(there); }), "its values in device memory"));
+  EXPECT_TRUE(holds(error_of([&] { on_host(unknown); }), "an array is on device"));
+  places = {unknown.blocks[0].first};
+  EXPECT_TRUE(holds(error_of([&] { on_host(places); }), "an array is on device"));
+  on_host();
 }
 
 CASE("what a device cannot do is refused before anything moves") {
-    const Solver solver;
-    for (const std::string transport : {"staged_shared+mpi", "node_aware", "shared+mpi"})
-        EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {solver.field()}, {transport}); }),
-                          "field 0 is in device memory, which it does not reach: use mpi"));
-    Exchange exchange(solver.domain, {solver.field()});
-    const auto larger = reduction_of<double>([](double a, double b) { return a < b ? b : a; });
-    EXPECT_TRUE(holds(error_of([&] { exchange.reverse(larger); }), "does not run on a device"));
-    const auto queue = queue_of_stream(solver.stream);
-    solver.driver.capture(solver.stream, 1);
-    EXPECT_TRUE(
-        holds(error_of([&] { auto step = exchange.begin(*queue); }), "is captured into a graph"));
-    solver.driver.capture(solver.stream, 0);
-    exchange();
+  const Solver solver;
+  for (const std::string transport : {"staged_shared+mpi", "node_aware", "shared+mpi"})
+    EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {solver.field()}, {transport}); }),
+        "field 0 is in device memory, which it does not reach: use mpi"));
+  Exchange exchange(solver.domain, {solver.field()});
+  const auto larger = reduction_of<double>([](double a, double b) { return a < b ? b : a; });
+  EXPECT_TRUE(holds(error_of([&] { exchange.reverse(larger); }), "does not run on a device"));
+  const auto queue = queue_of_stream(solver.stream);
+  solver.driver.capture(solver.stream, 1);
+  EXPECT_TRUE(
+      holds(error_of([&] { auto step = exchange.begin(*queue); }), "is captured into a graph"));
+  solver.driver.capture(solver.stream, 0);
+  exchange();
 }
 
 CASE("a capture refuses begin and end, and the exchange works on") {
-    const Solver solver;
-    if (solver.driver.alive == nullptr) return;
-    void* blocking = nullptr;
-    solver.driver.create_stream(&blocking, 0);
-    const auto queue = queue_of_stream(solver.stream);
-    for (const bool is_checked : {false, true}) {
-        Exchange exchange(solver.domain, {solver.field()}, {.check = is_checked});
-        const auto refuses = [&](auto&& call) {
-            for (void* each : {solver.stream, blocking}) {
-                solver.driver.capture(each, 1);
-                EXPECT_TRUE(holds(error_of(call), "is captured into a graph"));
-                solver.driver.capture(each, 0);
-            }
-        };
-        for (int time = 0; time < 4; ++time) {
-            refuses([&] { exchange(); });
-            refuses([&] { exchange(*queue); });
-            refuses([&] { auto step = exchange.begin(); });
-            refuses([&] { exchange.reverse(); });
-            if (solver.world.rank() == 0) {
-                solver.driver.capture(solver.stream, 2);  // only the wait for the device sees it
-                EXPECT_TRUE(holds(error_of([&] { exchange(); }), "is captured into a graph"));
-                solver.driver.capture(solver.stream, 0);
-            }
-            solver.start(time);
-            auto step = exchange.begin(*queue);
-            refuses([&] { exchange.end(*queue); });
-            refuses([&] { step.end(); });
-            EXPECT_TRUE(exchange.under_way());
-            time % 2 == 0 ? exchange.end(*queue) : step.end();
-            solver.expect_filled(time);
-        }
+  const Solver solver;
+  if (solver.driver.alive == nullptr) return;
+  void* blocking = nullptr;
+  solver.driver.create_stream(&blocking, 0);
+  const auto queue = queue_of_stream(solver.stream);
+  for (const bool is_checked : {false, true}) {
+    Exchange exchange(solver.domain, {solver.field()}, {.check = is_checked});
+    const auto refuses = [&](auto&& call) {
+      for (void* each : {solver.stream, blocking}) {
+        solver.driver.capture(each, 1);
+        EXPECT_TRUE(holds(error_of(call), "is captured into a graph"));
+        solver.driver.capture(each, 0);
+      }
+    };
+    for (int time = 0; time < 4; ++time) {
+      refuses([&] { exchange(); });
+      refuses([&] { exchange(*queue); });
+      refuses([&] { auto step = exchange.begin(); });
+      refuses([&] { exchange.reverse(); });
+      if (solver.world.rank() == 0) {
+        solver.driver.capture(solver.stream, 2);  // only the wait for the device sees it
+        EXPECT_TRUE(holds(error_of([&] { exchange(); }), "is captured into a graph"));
+        solver.driver.capture(solver.stream, 0);
+      }
+      solver.start(time);
+      auto step = exchange.begin(*queue);
+      refuses([&] { exchange.end(*queue); });
+      refuses([&] { step.end(); });
+      EXPECT_TRUE(exchange.under_way());
+      time % 2 == 0 ? exchange.end(*queue) : step.end();
+      solver.expect_filled(time);
     }
-    solver.driver.destroy_stream(blocking);
+  }
+  solver.driver.destroy_stream(blocking);
 }
 
 CASE("exchanges under way at once on several streams keep apart") {
-    constexpr int several = 3;
-    const Solver solvers[several];
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        std::vector<Exchange> exchanges;
-        std::vector<std::shared_ptr<Queue>> queues;
-        for (const Solver& each : solvers) {
-            exchanges.emplace_back(each.domain, std::vector{each.field()},
-                                   ExchangeOptions{transport});
-            queues.push_back(queue_of_stream(each.stream));
-        }
-        for (int time = 0; time < 20; ++time) {
-            std::vector<Exchange::Step> steps;
-            for (int i = 0; i < several; ++i) solvers[i].start(several * time + i);
-            for (int i = 0; i < several; ++i) steps.push_back(exchanges[i].begin(*queues[i]));
-            for (int i = 0; i < several; ++i) {
-                const int next = (i + time) % several;
-                exchanges[next].end(*queues[next]);
-            }
-            for (int i = 0; i < several; ++i) solvers[i].expect_filled(several * time + i);
-        }
+  constexpr int several = 3;
+  const Solver solvers[several];
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    std::vector<Exchange> exchanges;
+    std::vector<std::shared_ptr<Queue>> queues;
+    for (const Solver& each : solvers) {
+      exchanges.emplace_back(each.domain, std::vector{each.field()}, ExchangeOptions{transport});
+      queues.push_back(queue_of_stream(each.stream));
     }
+    for (int time = 0; time < 20; ++time) {
+      std::vector<Exchange::Step> steps;
+      for (int i = 0; i < several; ++i) solvers[i].start(several * time + i);
+      for (int i = 0; i < several; ++i) steps.push_back(exchanges[i].begin(*queues[i]));
+      for (int i = 0; i < several; ++i) {
+        const int next = (i + time) % several;
+        exchanges[next].end(*queues[next]);
+      }
+      for (int i = 0; i < several; ++i) solvers[i].expect_filled(several * time + i);
+    }
+  }
 }
 
 CASE("exchanges of arrays on two devices run each on its own") {
-    if (driver_against_us().choose == nullptr) return;
-    const Solver first(0), second(1);
-    const auto both = [&] { Exchange(first.domain, {first.field(), second.field()}); };
-    EXPECT_TRUE(holds(error_of(both), "make an exchange for each, or move them to one device"));
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        Exchange here(first.domain, {first.field()}, {transport}),
-            there(second.domain, {second.field()}, {transport});
-        EXPECT_TRUE(holds(error_of([&] { here(second.field()); }), "was made for one on device"));
-        const auto one = queue_of_stream(first.stream), other = queue_of_stream(second.stream);
-        for (int time = 0; time < 20; ++time) {
-            first.start(time), second.start(time + 1);
-            if (time % 2 == 0) {
-                auto step = there.begin(*other), earlier = here.begin(*one);
-                there.end(*other), here.end(*one);
-            } else {
-                here(), there();
-            }
-            first.expect_filled(time), second.expect_filled(time + 1);
-        }
+  if (driver_against_us().choose == nullptr) return;
+  const Solver first(0), second(1);
+  const auto both = [&] { Exchange(first.domain, {first.field(), second.field()}); };
+  EXPECT_TRUE(holds(error_of(both), "make an exchange for each, or move them to one device"));
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange here(first.domain, {first.field()}, {transport}),
+        there(second.domain, {second.field()}, {transport});
+    EXPECT_TRUE(holds(error_of([&] { here(second.field()); }), "was made for one on device"));
+    const auto one = queue_of_stream(first.stream), other = queue_of_stream(second.stream);
+    for (int time = 0; time < 20; ++time) {
+      first.start(time), second.start(time + 1);
+      if (time % 2 == 0) {
+        auto step = there.begin(*other), earlier = here.begin(*one);
+        there.end(*other), here.end(*one);
+      } else {
+        here(), there();
+      }
+      first.expect_filled(time), second.expect_filled(time + 1);
     }
+  }
 }
 
 // One rank only, because others would wait for the rank that failed.
 CASE("each call of the driver that fails becomes an error, and nothing is left") {
-    if (Communicator(MPI_COMM_WORLD).size() > 1 || driver_against_us().fail == nullptr) return;
-    const Communicator self(MPI_COMM_SELF);
-    const Solver solver;
-    const CartesianDomain domain({4, 6}, {.halo = 1, .periodic = true}, self);
-    enum Way { on_stream, at_once, begun, reverse };
-    int time = 0;
-    const auto use = [&](Way way, long long calls_until_failure) {
-        ++time;
-        way == reverse ? solver.start_ones(time) : solver.start(time);
-        solver.driver.fail(calls_until_failure);
-        const std::string error = error_of([&] {
-            Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
-            const auto queue = queue_of_stream(solver.stream);
-            if (way == on_stream) exchange(*queue);
-            else if (way == at_once) exchange();
-            else if (way == begun) exchange.begin().end();
-            else exchange.reverse(*queue, Reduction::sum);
-        });
-        const bool was_reached = solver.driver.left() < 0;
-        solver.driver.fail(-1);
-        EXPECT_EQ(solver.driver.contexts(), 1u);
-        solver.driver.synchronize();  // copies of an exchange that failed
-        solver.copy(solver.u, solver.seen);
-        solver.driver.synchronize_stream(solver.stream);
-        if (way != reverse) error.empty() ? solver.expect_ghosts(time) : solver.expect_owned(time);
-        else if (error.empty()) solver.expect_holders();
-        return was_reached ? error : "not reached";
-    };
-    use(at_once, -1);
-    const std::size_t alive = solver.driver.alive();
-    for (const Way way : {on_stream, at_once, begun, reverse}) {
-        CAPTURE(static_cast<int>(way));
-        int failed = 0;
-        for (long long call = 0;; ++call) {
-            const std::string error = use(way, call);
-            if (error == "not reached") break;
-            failed += !error.empty();
-            CAPTURE(std::string(solver.driver.failed()));
-            // Without its context, nothing of it can be given back.
-            if (solver.driver.failed() == std::string("cuCtxPushCurrent_v2"))
-                solver.driver.forgive(alive);
-            ASSERT_EQ(solver.driver.alive(), alive);
-            ASSERT_FALSE(testing::Test::HasFailure());
-        }
-        EXPECT_GT(failed, 20);
+  if (Communicator(MPI_COMM_WORLD).size() > 1 || driver_against_us().fail == nullptr) return;
+  const Communicator self(MPI_COMM_SELF);
+  const Solver solver;
+  const CartesianDomain domain({4, 6}, {.halo = 1, .periodic = true}, self);
+  enum Way { on_stream, at_once, begun, reverse };
+  int time = 0;
+  const auto use = [&](Way way, long long calls_until_failure) {
+    ++time;
+    way == reverse ? solver.start_ones(time) : solver.start(time);
+    solver.driver.fail(calls_until_failure);
+    const std::string error = error_of([&] {
+      Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
+      const auto queue = queue_of_stream(solver.stream);
+      if (way == on_stream) exchange(*queue);
+      else if (way == at_once) exchange();
+      else if (way == begun) exchange.begin().end();
+      else exchange.reverse(*queue, Reduction::sum);
+    });
+    const bool was_reached = solver.driver.left() < 0;
+    solver.driver.fail(-1);
+    EXPECT_EQ(solver.driver.contexts(), 1u);
+    solver.driver.synchronize();  // copies of an exchange that failed
+    solver.copy(solver.u, solver.seen);
+    solver.driver.synchronize_stream(solver.stream);
+    if (way != reverse) error.empty() ? solver.expect_ghosts(time) : solver.expect_owned(time);
+    else if (error.empty()) solver.expect_holders();
+    return was_reached ? error : "not reached";
+  };
+  use(at_once, -1);
+  const std::size_t alive = solver.driver.alive();
+  for (const Way way : {on_stream, at_once, begun, reverse}) {
+    CAPTURE(static_cast<int>(way));
+    int failed = 0;
+    for (long long call = 0;; ++call) {
+      const std::string error = use(way, call);
+      if (error == "not reached") break;
+      failed += !error.empty();
+      CAPTURE(std::string(solver.driver.failed()));
+      // Without its context, nothing of it can be given back.
+      if (solver.driver.failed() == std::string("cuCtxPushCurrent_v2"))
+        solver.driver.forgive(alive);
+      ASSERT_EQ(solver.driver.alive(), alive);
+      ASSERT_FALSE(testing::Test::HasFailure());
     }
+    EXPECT_GT(failed, 20);
+  }
 }
 
 CASE("a device without memory is an error on every rank or on none, and nothing is left") {
-    const Solver solver;
-    if (solver.driver.exhaust == nullptr) return;
-    int time = 0;
-    for (const std::string& transport : device_transports()) {
-        CAPTURE(transport);
-        for (int allocation = 0, more = 1; more != 0; ++allocation) {
-            CAPTURE(allocation);
-            const std::size_t alive = alive_now();
-            if (solver.world.rank() == 0) solver.driver.exhaust(allocation);
-            std::optional<Exchange> exchange;
-            try {
-                exchange.emplace(solver.domain, std::vector{solver.field()},
-                                 ExchangeOptions{transport});
-            } catch (const std::exception&) {  // also std::bad_alloc
-            }
-            more = solver.driver.is_exhausted();
-            solver.driver.exhaust(-1);
-            MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-            int made = exchange.has_value(), made_by = 0;
-            MPI_Allreduce(&made, &made_by, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-            ASSERT_EQ(made_by, made * solver.ranks);
-            EXPECT_TRUE(made == 1 || more != 0);
-            if (exchange) {
-                solver.start(++time);
-                (*exchange)();
-                exchange->reverse(Reduction::replace);
-                solver.expect_filled(time);
-                exchange.reset();
-            }
-            EXPECT_EQ(alive_now(), alive);
-        }
-        EXPECT_GT(time, 0);
+  const Solver solver;
+  if (solver.driver.exhaust == nullptr) return;
+  int time = 0;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    for (int allocation = 0, more = 1; more != 0; ++allocation) {
+      CAPTURE(allocation);
+      const std::size_t alive = alive_now();
+      if (solver.world.rank() == 0) solver.driver.exhaust(allocation);
+      std::optional<Exchange> exchange;
+      try {
+        exchange.emplace(solver.domain, std::vector{solver.field()}, ExchangeOptions{transport});
+      } catch (const std::exception&) {  // also std::bad_alloc
+      }
+      more = solver.driver.is_exhausted();
+      solver.driver.exhaust(-1);
+      MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+      int made = exchange.has_value(), made_by = 0;
+      MPI_Allreduce(&made, &made_by, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      ASSERT_EQ(made_by, made * solver.ranks);
+      EXPECT_TRUE(made == 1 || more != 0);
+      if (exchange) {
+        solver.start(++time);
+        (*exchange)();
+        exchange->reverse(Reduction::replace);
+        solver.expect_filled(time);
+        exchange.reset();
+      }
+      EXPECT_EQ(alive_now(), alive);
     }
+    EXPECT_GT(time, 0);
+  }
 }
 
 CASE("a driver that is too old, or none, is told by name") {
-    const Communicator world(MPI_COMM_WORLD);
-    const CartesianDomain domain({4 * world.size()}, {.halo = 1});
-    std::vector<double> u(6);
-    Field field = view(domain, u.data());
-    field.space = MemorySpace::device;
-    const std::string error = error_of([&] { Exchange(domain, {field}); });
-    if (const char* const version = std::getenv("AGAINST_US_VERSION"); version != nullptr)
-        EXPECT_TRUE(
-            holds(error, "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: update it"));
-    else if (!driver_against_us()) EXPECT_TRUE(holds(error, "no driver of CUDA is in use"));
+  const Communicator world(MPI_COMM_WORLD);
+  const CartesianDomain domain({4 * world.size()}, {.halo = 1});
+  std::vector<double> u(6);
+  Field field = view(domain, u.data());
+  field.space = MemorySpace::device;
+  const std::string error = error_of([&] { Exchange(domain, {field}); });
+  if (const char* const version = std::getenv("AGAINST_US_VERSION"); version != nullptr)
+    EXPECT_TRUE(
+        holds(error, "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: update it"));
+  else if (!driver_against_us()) EXPECT_TRUE(holds(error, "no driver of CUDA is in use"));
 }
 
 CASE("calls that take arrays in the host's memory alone refuse others on every rank") {
-    const Solver solver;
-    const CartesianDomain& domain = solver.domain;
-    if (solver.ranks == 1) return;
-    double* const there = Solver::on_device(solver.u);
-    std::vector<double> here(values);
-    const auto refuses = [](auto&& call) { return holds(error_of(call), "the host's memory"); };
-    const global_index next = 4 * ((solver.world.rank() + 1) % solver.ranks);
-    const IndexMap map(IndexedDomain(4, {next, next + 1}, solver.world));
-    const IndexMap placed = map.placed({.owned = {0, 2, 4, 6}, .ghosts = {1, 3}});
-    for (const IndexMap* each : {&map, &placed}) {
-        EXPECT_TRUE(refuses([&] { each->forward({there}); }));
-        EXPECT_TRUE(refuses([&] { each->begin_reverse({there}, Reduction::sum); }));
-        EXPECT_TRUE(refuses([&] { each->sum_shared({there}); }));
-    }
-    EXPECT_TRUE(refuses([&] { map.only(reinterpret_cast<std::int64_t*>(there)); }));
-    EXPECT_TRUE(refuses([&] { PointSums(domain, {view(domain, there, {.stagger = {1, 1}})}); }));
-    EXPECT_TRUE(refuses([&] { Redistribution(domain, domain)(solver.field(), solver.field()); }));
-    EXPECT_TRUE(refuses([&] { gather(domain, solver.field(), view_whole(domain, here.data())); }));
-    EXPECT_TRUE(refuses([&] { Migration(solver.world).send(std::vector<int>{0, 0}, {there}); }));
-    Exchange exchange(domain, {solver.field()});
-    EXPECT_TRUE(holds(error_of([&] { exchange.stale(); }), "in device memory cannot be compared"));
+  const Solver solver;
+  const CartesianDomain& domain = solver.domain;
+  if (solver.ranks == 1) return;
+  double* const there = Solver::on_device(solver.u);
+  std::vector<double> here(values);
+  const auto refuses = [](auto&& call) { return holds(error_of(call), "the host's memory"); };
+  const global_index next = 4 * ((solver.world.rank() + 1) % solver.ranks);
+  const IndexMap map(IndexedDomain(4, {next, next + 1}, solver.world));
+  const IndexMap placed = map.placed({.owned = {0, 2, 4, 6}, .ghosts = {1, 3}});
+  for (const IndexMap* each : {&map, &placed}) {
+    EXPECT_TRUE(refuses([&] { each->forward({there}); }));
+    EXPECT_TRUE(refuses([&] { each->begin_reverse({there}, Reduction::sum); }));
+    EXPECT_TRUE(refuses([&] { each->sum_shared({there}); }));
+  }
+  EXPECT_TRUE(refuses([&] { map.only(reinterpret_cast<std::int64_t*>(there)); }));
+  EXPECT_TRUE(refuses([&] { PointSums(domain, {view(domain, there, {.stagger = {1, 1}})}); }));
+  EXPECT_TRUE(refuses([&] { Redistribution(domain, domain)(solver.field(), solver.field()); }));
+  EXPECT_TRUE(refuses([&] { gather(domain, solver.field(), view_whole(domain, here.data())); }));
+  EXPECT_TRUE(refuses([&] { Migration(solver.world).send(std::vector<int>{0, 0}, {there}); }));
+  Exchange exchange(domain, {solver.field()});
+  EXPECT_TRUE(holds(error_of([&] { exchange.stale(); }), "in device memory cannot be compared"));
 }
 
 CASE("one launch packs the messages to all neighbors") {
-    const Solver solver;
-    if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
-    const CartesianDomain domain{
-        {4 * solver.ranks, 6},
-        {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
-    Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
-    const std::uint64_t before = solver.driver.launches();
-    exchange();
-    EXPECT_EQ(solver.driver.launches() - before, 3u);  // two messages are unpacked
+  const Solver solver;
+  if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
+  const CartesianDomain domain{{4 * solver.ranks, 6},
+      {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
+  Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
+  const std::uint64_t before = solver.driver.launches();
+  exchange();
+  EXPECT_EQ(solver.driver.launches() - before, 3u);  // two messages are unpacked
 }
 
 CASE("nothing is left with the driver in the end") {
-    if (driver_against_us().alive == nullptr) return;
-    EXPECT_EQ(alive_now(), 0u);
+  if (driver_against_us().alive == nullptr) return;
+  EXPECT_EQ(alive_now(), 0u);
 }

@@ -9,9 +9,9 @@
 namespace test {
 
 struct GridCase {
-    std::string name;
-    std::vector<global_index> extents;
-    CartesianOptions options;
+  std::string name;
+  std::vector<global_index> extents;
+  CartesianOptions options;
 };
 
 /// {standard, staged, faces} × 1 to 4 dimensions × {open even, periodic uneven, mixed with several
@@ -20,7 +20,6 @@ std::vector<GridCase> grid_cases(int ranks);
 
 /// `count` fields that differ in element type, components, layout and halo width, by `turn`.
 std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn,
-                                   Memory memory,
-                                   const std::vector<Element>& elements = all_elements());
+    Memory memory, const std::vector<Element>& elements = all_elements());
 
 }  // namespace test

@@ -14,12 +14,12 @@ CartesianDomain random_domain(Random& random);
 std::vector<GridField> random_fields(Random& random, const CartesianDomain& domain, Memory memory);
 
 struct RandomMesh {
-    Mesh mesh;
-    SelfGhosts self;
-    IndexedDomain domain() const { return mesh.domain(self); }
+  Mesh mesh;
+  SelfGhosts self;
+  IndexedDomain domain() const { return mesh.domain(self); }
 };
 RandomMesh random_mesh(Random& random);
-std::vector<CellField> random_fields(Random& random, const IndexedDomain& domain, const Mesh& mesh,
-                                     Memory memory);
+std::vector<CellField> random_fields(
+    Random& random, const IndexedDomain& domain, const Mesh& mesh, Memory memory);
 
 }  // namespace test

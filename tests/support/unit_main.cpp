@@ -6,15 +6,15 @@
 namespace {
 
 struct Shower : testing::EmptyTestEventListener {
-    void OnTestPartResult(const testing::TestPartResult& result) override {
-        if (result.failed()) std::printf("%s\n", test_cases::shown().c_str());
-    }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed()) std::printf("%s\n", test_cases::shown().c_str());
+  }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    testing::InitGoogleTest(&argc, argv);
-    testing::UnitTest::GetInstance()->listeners().Append(new Shower);
-    return test_cases::run();
+  testing::InitGoogleTest(&argc, argv);
+  testing::UnitTest::GetInstance()->listeners().Append(new Shower);
+  return test_cases::run();
 }

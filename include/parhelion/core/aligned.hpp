@@ -11,7 +11,7 @@ namespace parhelion {
 
 /// Deleter of AlignedBytes.
 struct FreeBytes {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
+  void operator()(std::byte* bytes) const { std::free(bytes); }
 };
 /// Owns memory from allocate_aligned.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
@@ -21,10 +21,10 @@ constexpr byte_count whole_lines(byte_count bytes) { return (bytes + 63) / 64 * 
 
 /// Allocates at least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
 inline AlignedBytes allocate_aligned(byte_count bytes) {
-    const auto size = static_cast<std::size_t>((bytes + 127) / 64 * 64);
-    void* memory = std::aligned_alloc(64, size);
-    if (memory == nullptr) throw std::bad_alloc();
-    return AlignedBytes(static_cast<std::byte*>(memory));
+  const auto size = static_cast<std::size_t>((bytes + 127) / 64 * 64);
+  void* memory = std::aligned_alloc(64, size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return AlignedBytes(static_cast<std::byte*>(memory));
 }
 
 }  // namespace parhelion

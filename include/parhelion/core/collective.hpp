@@ -15,33 +15,33 @@ namespace parhelion {
 /// A collective call on this thread: name, communicator, and time limit of each wait. A call nested
 /// in another on the same communicator does nothing. Use `collectively`.
 class CollectiveCall {
-public:
-    CollectiveCall(const Communicator& comm, std::string_view call, double timeout_s);
-    ~CollectiveCall();
-    CollectiveCall(const CollectiveCall&) = delete;
-    CollectiveCall& operator=(const CollectiveCall&) = delete;
+ public:
+  CollectiveCall(const Communicator& comm, std::string_view call, double timeout_s);
+  ~CollectiveCall();
+  CollectiveCall(const CollectiveCall&) = delete;
+  CollectiveCall& operator=(const CollectiveCall&) = delete;
 
-    /// Collective: the final agreement. Does nothing in a nested call.
-    void close() const;
-    /// In a catch handler: this rank leaves the call with the handled exception. Collective over
-    /// the ranks in the call: all throw the complaint of the lowest rank that has one.
-    [[noreturn]] void fail() const;
+  /// Collective: the final agreement. Does nothing in a nested call.
+  void close() const;
+  /// In a catch handler: this rank leaves the call with the handled exception. Collective over
+  /// the ranks in the call: all throw the complaint of the lowest rank that has one.
+  [[noreturn]] void fail() const;
 
-    /// The innermost call of this thread, or null.
-    static const CollectiveCall* now() noexcept;
-    const Communicator& communicator() const { return comm_; }
-    std::string_view call() const { return call_; }
-    /// Number of calls that this rank has made on the communicator, including this one.
-    std::uint64_t number() const { return number_; }
-    double timeout_s() const { return timeout_s_; }
+  /// The innermost call of this thread, or null.
+  static const CollectiveCall* now() noexcept;
+  const Communicator& communicator() const { return comm_; }
+  std::string_view call() const { return call_; }
+  /// Number of calls that this rank has made on the communicator, including this one.
+  std::uint64_t number() const { return number_; }
+  double timeout_s() const { return timeout_s_; }
 
-private:
-    Communicator comm_;
-    std::string_view call_;
-    double timeout_s_;
-    std::uint64_t number_ = 0, first_tag_ = 0;
-    const CollectiveCall* outer_;
-    bool announced_;
+ private:
+  Communicator comm_;
+  std::string_view call_;
+  double timeout_s_;
+  std::uint64_t number_ = 0, first_tag_ = 0;
+  const CollectiveCall* outer_;
+  bool announced_;
 };
 
 /// Collective. Runs `body` as the collective call named `call` (equal on all ranks) and returns its
@@ -52,32 +52,32 @@ private:
 /// an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0: PARHELION_TIMEOUT, else 30 s
 /// if PARHELION_CHECK is 1, else none.
 template <class Body>
-decltype(auto) collectively(const Communicator& comm, std::string_view call, double timeout_s,
-                            Body&& body) {
-    const CollectiveCall current(comm, call, timeout_s);
-    try {
-        if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
-            std::forward<Body>(body)();
-            current.close();
-        } else {
-            decltype(auto) result = std::forward<Body>(body)();
-            current.close();
-            return result;
-        }
-    } catch (...) {
-        current.fail();
+decltype(auto) collectively(
+    const Communicator& comm, std::string_view call, double timeout_s, Body&& body) {
+  const CollectiveCall current(comm, call, timeout_s);
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+      std::forward<Body>(body)();
+      current.close();
+    } else {
+      decltype(auto) result = std::forward<Body>(body)();
+      current.close();
+      return result;
     }
+  } catch (...) {
+    current.fail();
+  }
 }
 template <class Body>
 decltype(auto) collectively(const Communicator& comm, std::string_view call, Body&& body) {
-    return collectively(comm, call, 0, std::forward<Body>(body));
+  return collectively(comm, call, 0, std::forward<Body>(body));
 }
 
 /// An error that a rank reports to the others, if any.
 struct Complaint {
-    bool any = false;
-    std::string text = {};
-    ErrorKind kind = ErrorKind::value;
+  bool any = false;
+  std::string text = {};
+  ErrorKind kind = ErrorKind::value;
 };
 
 /// To be called in a catch handler: the handled exception, of any type. Local; does not throw.
@@ -86,12 +86,12 @@ Complaint complaint_of_exception() noexcept;
 /// Runs `local` and returns any exception as a complaint. Local.
 template <class Function>
 Complaint complaint_of(Function&& local) {
-    try {
-        std::forward<Function>(local)();
-    } catch (...) {
-        return complaint_of_exception();
-    }
-    return {};
+  try {
+    std::forward<Function>(local)();
+  } catch (...) {
+    return complaint_of_exception();
+  }
+  return {};
 }
 
 /// Collective, one reduction. If any rank complains, every rank throws the complaint of the lowest
@@ -102,7 +102,7 @@ void agree(const Communicator& comm, const Complaint& complaint = {});
 /// exception.
 template <class Function>
 void validate_together(const Communicator& comm, Function&& local) {
-    agree(comm, complaint_of(std::forward<Function>(local)));
+  agree(comm, complaint_of(std::forward<Function>(local)));
 }
 
 /// Collective, one reduction per 30 values or so; equal counts on all ranks. Elementwise sum, or
@@ -117,20 +117,20 @@ std::vector<std::int64_t> of_all(const Communicator& comm, const std::vector<std
 /// Receives the properties that must be equal on all ranks, counts before the items that they
 /// count. Each % in a name stands for one of `numbers`.
 class Properties {
-public:
-    virtual ~Properties() = default;
-    /// Adds the next property.
-    virtual void add(std::string_view name, std::int64_t value,
-                     std::initializer_list<int> numbers = {}) = 0;
-    virtual void add(std::string_view name, std::string_view value,
-                     std::initializer_list<int> numbers = {}) = 0;
-    template <std::integral T>
-    void add(std::string_view name, T value, std::initializer_list<int> numbers = {}) {
-        add(name, static_cast<std::int64_t>(value), numbers);
-    }
-    void add(std::string_view name, const char* value, std::initializer_list<int> numbers = {}) {
-        add(name, std::string_view(value), numbers);
-    }
+ public:
+  virtual ~Properties() = default;
+  /// Adds the next property.
+  virtual void add(
+      std::string_view name, std::int64_t value, std::initializer_list<int> numbers = {}) = 0;
+  virtual void add(
+      std::string_view name, std::string_view value, std::initializer_list<int> numbers = {}) = 0;
+  template <std::integral T>
+  void add(std::string_view name, T value, std::initializer_list<int> numbers = {}) {
+    add(name, static_cast<std::int64_t>(value), numbers);
+  }
+  void add(std::string_view name, const char* value, std::initializer_list<int> numbers = {}) {
+    add(name, std::string_view(value), numbers);
+  }
 };
 
 /// Adds all properties of this rank, in the same order on every rank.
@@ -141,6 +141,6 @@ using TellProperties = std::function<void(Properties&)>;
 /// differs from rank 0 does so, both values, and REMEDY. `check` runs first, locally; the same
 /// reduction agrees on its exception.
 void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell,
-                   const std::string& remedy, const std::function<void()>& check = {});
+    const std::string& remedy, const std::function<void()>& check = {});
 
 }  // namespace parhelion

@@ -14,37 +14,37 @@ namespace parhelion {
 /// Type of one scalar: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128
 /// (core/kinds.h), or bytes.
 enum class Scalar : std::uint8_t {
-    bytes,  ///< opaque: copied and replaced, never added
-    PHL_SCALARS(PHL_CPP_NAME)
+  bytes,  ///< opaque: copied and replaced, never added
+  PHL_SCALARS(PHL_CPP_NAME)
 };
 
 /// Element type of a field: a scalar, an array of scalars (std::array<double, 3>), reduced one by
 /// one, or opaque bytes of a fixed size.
 struct Element {
-    Scalar scalar = Scalar::bytes;
-    std::int32_t size = 1;  ///< in bytes, a multiple of the scalar's size
-    friend bool operator==(const Element&, const Element&) = default;
+  Scalar scalar = Scalar::bytes;
+  std::int32_t size = 1;  ///< in bytes, a multiple of the scalar's size
+  friend bool operator==(const Element&, const Element&) = default;
 };
 
 namespace detail {
 template <class T>
 constexpr Scalar scalar_of() {
-    using U = std::remove_cv_t<T>;
-    if constexpr (std::is_same_v<U, float>) return Scalar::float32;
-    else if constexpr (std::is_same_v<U, double>) return Scalar::float64;
-    else if constexpr (std::is_same_v<U, std::complex<float>>) return Scalar::complex64;
-    else if constexpr (std::is_same_v<U, std::complex<double>>) return Scalar::complex128;
-    else if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool>) {
-        constexpr int step = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;
-        constexpr int first = static_cast<int>(std::is_signed_v<U> ? Scalar::int8 : Scalar::uint8);
-        return static_cast<Scalar>(first + step);
-    } else return Scalar::bytes;
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<U, float>) return Scalar::float32;
+  else if constexpr (std::is_same_v<U, double>) return Scalar::float64;
+  else if constexpr (std::is_same_v<U, std::complex<float>>) return Scalar::complex64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>) return Scalar::complex128;
+  else if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool>) {
+    constexpr int step = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;
+    constexpr int first = static_cast<int>(std::is_signed_v<U> ? Scalar::int8 : Scalar::uint8);
+    return static_cast<Scalar>(first + step);
+  } else return Scalar::bytes;
 }
 
 // Scalar type of a std::array, nested ones included.
 template <class T>
 struct Values {
-    using type = std::remove_cv_t<T>;
+  using type = std::remove_cv_t<T>;
 };
 template <class T, std::size_t n>
 struct Values<std::array<T, n>> : Values<T> {};
@@ -56,9 +56,9 @@ struct Values<const std::array<T, n>> : Values<T> {};
 /// copyable type becomes opaque bytes.
 template <class T>
 constexpr Element element_of() {
-    static_assert(std::is_trivially_copyable_v<T>, "halo elements are moved as bytes");
-    return {detail::scalar_of<typename detail::Values<T>::type>(),
-            static_cast<std::int32_t>(sizeof(T))};
+  static_assert(std::is_trivially_copyable_v<T>, "halo elements are moved as bytes");
+  return {
+      detail::scalar_of<typename detail::Values<T>::type>(), static_cast<std::int32_t>(sizeof(T))};
 }
 
 /// Size in bytes; 1 for opaque bytes.

@@ -18,8 +18,8 @@ inline bool mpi_has_ended() noexcept { return detail::mpi_ended.load(std::memory
 
 /// Throws Error if mpi_has_ended(); as cheap. Local.
 inline void require_mpi_not_ended() {
-    if (mpi_has_ended()) [[unlikely]]
-        detail::complain_that_mpi_ended();
+  if (mpi_has_ended()) [[unlikely]]
+    detail::complain_that_mpi_ended();
 }
 
 /// Whether this process was forked from a rank: it has one thread, and locks may be held forever.
@@ -41,8 +41,8 @@ MPI_Comm comm_from_fortran(int handle);
 
 /// A Fortran handle that converts to MPI_Comm when used.
 struct FortranComm {
-    int handle;
-    operator MPI_Comm() const { return comm_from_fortran(handle); }  // NOLINT: implicit on purpose
+  int handle;
+  operator MPI_Comm() const { return comm_from_fortran(handle); }  // NOLINT: implicit on purpose
 };
 
 /// Registers `work`, which MPI_Finalize calls after mpi_has_ended() becomes true. It must not

@@ -21,11 +21,11 @@ std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes);
 
 /// Position of an address in node-shared memory.
 struct SharedPlace {
-    std::shared_ptr<const void> keep;  ///< keeps the mapping alive
-    int descriptor = -1;               ///< of the memfd in this process
-    std::uint64_t identity = 0;        ///< of the memfd on this node, never reused
-    byte_count size = 0;               ///< of the memfd
-    byte_count offset = 0;             ///< of the address in it
+  std::shared_ptr<const void> keep;  ///< keeps the mapping alive
+  int descriptor = -1;               ///< of the memfd in this process
+  std::uint64_t identity = 0;        ///< of the memfd on this node, never reused
+  byte_count size = 0;               ///< of the memfd
+  byte_count offset = 0;             ///< of the address in it
 };
 
 /// Position of `address`; empty if it is not from allocate_node_shared. Local.
@@ -39,19 +39,19 @@ std::uint64_t node_shared_returns();
 /// mapping. Thread-safe.
 template <class T>
 class NodeAllocator {
-public:
-    using value_type = T;
-    NodeAllocator() = default;
-    template <class U>
-    NodeAllocator(const NodeAllocator<U>&) noexcept {}
-    /// Allocates node-shared memory. Throws std::bad_alloc; std::bad_array_new_length if the size
-    /// overflows.
-    T* allocate(std::size_t count);
-    void deallocate(T* pointer, std::size_t count) noexcept;
-    template <class U>
-    friend bool operator==(const NodeAllocator&, const NodeAllocator<U>&) noexcept {
-        return true;
-    }
+ public:
+  using value_type = T;
+  NodeAllocator() = default;
+  template <class U>
+  NodeAllocator(const NodeAllocator<U>&) noexcept {}
+  /// Allocates node-shared memory. Throws std::bad_alloc; std::bad_array_new_length if the size
+  /// overflows.
+  T* allocate(std::size_t count);
+  void deallocate(T* pointer, std::size_t count) noexcept;
+  template <class U>
+  friend bool operator==(const NodeAllocator&, const NodeAllocator<U>&) noexcept {
+    return true;
+  }
 };
 
 namespace detail {
@@ -61,12 +61,12 @@ void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) no
 
 template <class T>
 T* NodeAllocator<T>::allocate(std::size_t count) {
-    if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(detail::pool_allocate(count * sizeof(T), alignof(T)));
+  if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
+  return static_cast<T*>(detail::pool_allocate(count * sizeof(T), alignof(T)));
 }
 template <class T>
 void NodeAllocator<T>::deallocate(T* pointer, std::size_t count) noexcept {
-    detail::pool_deallocate(pointer, count * sizeof(T), alignof(T));
+  detail::pool_deallocate(pointer, count * sizeof(T), alignof(T));
 }
 
 }  // namespace parhelion

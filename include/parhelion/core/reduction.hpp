@@ -14,69 +14,69 @@ class UserReduction;
 /// the values of a shared point. `replace` keeps the last value. A user-defined reduction
 /// (reduction_of) must outlive the operations that use it.
 class Reduction {
-public:
-    enum Kind : std::uint8_t {
-        PHL_REDUCTIONS(PHL_CPP_NAME) user
-    };  ///< core/kinds.h has the list; `user`: user-defined
+ public:
+  enum Kind : std::uint8_t {
+    PHL_REDUCTIONS(PHL_CPP_NAME) user
+  };  ///< core/kinds.h has the list; `user`: user-defined
 
-    constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: implicit on purpose
-    constexpr Reduction(const UserReduction& by)
-        : kind_(user), by_(&by) {}  // NOLINT: implicit on purpose
-    constexpr Kind kind() const { return kind_; }
-    /// The user-defined reduction, else null.
-    constexpr const UserReduction* by() const { return by_; }
-    friend constexpr bool operator==(const Reduction&, const Reduction&) = default;
+  constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: implicit on purpose
+  constexpr Reduction(const UserReduction& by)
+      : kind_(user), by_(&by) {}  // NOLINT: implicit on purpose
+  constexpr Kind kind() const { return kind_; }
+  /// The user-defined reduction, else null.
+  constexpr const UserReduction* by() const { return by_; }
+  friend constexpr bool operator==(const Reduction&, const Reduction&) = default;
 
-private:
-    Kind kind_;
-    const UserReduction* by_ = nullptr;
+ private:
+  Kind kind_;
+  const UserReduction* by_ = nullptr;
 };
 
 /// An associative function on elements of one type. It need not be commutative: values are combined
 /// in ascending order of rank, and within a rank in the order of its pattern.
 class UserReduction {
-public:
-    explicit UserReduction(Element element) : element_(element) {}
-    virtual ~UserReduction() = default;
-    UserReduction(const UserReduction&) = default;
-    UserReduction& operator=(const UserReduction&) = default;
+ public:
+  explicit UserReduction(Element element) : element_(element) {}
+  virtual ~UserReduction() = default;
+  UserReduction(const UserReduction&) = default;
+  UserReduction& operator=(const UserReduction&) = default;
 
-    const Element& element() const { return element_; }
-    /// into = into ⊕ from for `bytes` of contiguous elements, possibly unaligned. Must not throw.
-    virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
-    /// Whether calls are expensive, so that scattered elements are packed before one call.
-    virtual bool wants_many() const { return false; }
-    /// Whether `combine` has failed since the operation began; the ranks that receive its values
-    /// are then told.
-    virtual bool has_failed() const { return false; }
+  const Element& element() const { return element_; }
+  /// into = into ⊕ from for `bytes` of contiguous elements, possibly unaligned. Must not throw.
+  virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
+  /// Whether calls are expensive, so that scattered elements are packed before one call.
+  virtual bool wants_many() const { return false; }
+  /// Whether `combine` has failed since the operation began; the ranks that receive its values
+  /// are then told.
+  virtual bool has_failed() const { return false; }
 
-private:
-    Element element_;
+ private:
+  Element element_;
 };
 
 /// Result type of reduction_of.
 template <class T, class Function>
 class ElementReduction final : public UserReduction {
-    static_assert(std::is_trivially_copyable_v<T> &&
-                      std::is_invocable_r_v<T, const Function&, const T&, const T&>,
-                  "a reduction of T takes two T and gives one");
+  static_assert(std::is_trivially_copyable_v<T> &&
+                    std::is_invocable_r_v<T, const Function&, const T&, const T&>,
+      "a reduction of T takes two T and gives one");
 
-public:
-    explicit ElementReduction(Function function)
-        : UserReduction(element_of<T>()), function_(std::move(function)) {}
-    /// Applies the function to each element.
-    void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
-        for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
-            T a, b;
-            std::memcpy(static_cast<void*>(&a), into + i, sizeof(T));
-            std::memcpy(static_cast<void*>(&b), from + i, sizeof(T));
-            a = function_(a, b);
-            std::memcpy(into + i, &a, sizeof(T));
-        }
+ public:
+  explicit ElementReduction(Function function)
+      : UserReduction(element_of<T>()), function_(std::move(function)) {}
+  /// Applies the function to each element.
+  void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
+    for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
+      T a, b;
+      std::memcpy(static_cast<void*>(&a), into + i, sizeof(T));
+      std::memcpy(static_cast<void*>(&b), from + i, sizeof(T));
+      a = function_(a, b);
+      std::memcpy(into + i, &a, sizeof(T));
     }
+  }
 
-private:
-    Function function_;
+ private:
+  Function function_;
 };
 
 /// The reduction `function(T, T) → T` of fields of T. Local. Its use throws Error for fields of
@@ -87,7 +87,7 @@ private:
 ///     exchange.reverse(nearest, view(domain, hits));
 template <class T, class Function>
 ElementReduction<T, Function> reduction_of(Function function) {
-    return ElementReduction<T, Function>(std::move(function));
+  return ElementReduction<T, Function>(std::move(function));
 }
 
 }  // namespace parhelion

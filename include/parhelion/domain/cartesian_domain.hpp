@@ -16,12 +16,12 @@ enum class Algorithm : std::uint8_t { standard, staged };
 
 /// One flag for all dimensions, or a list of one per dimension.
 struct Periodicity {
-    std::array<bool, max_dimensions> along{};
-    int listed = 0;  ///< length of the list; 0: one value for all
-    Periodicity() = default;
-    Periodicity(bool everywhere) { along.fill(everywhere); }  // NOLINT: allows `.periodic = true`
-    Periodicity(std::initializer_list<bool> per_dimension)
-        : listed(fill_per_dimension(along, per_dimension)) {}
+  std::array<bool, max_dimensions> along{};
+  int listed = 0;  ///< length of the list; 0: one value for all
+  Periodicity() = default;
+  Periodicity(bool everywhere) { along.fill(everywhere); }  // NOLINT: allows `.periodic = true`
+  Periodicity(std::initializer_list<bool> per_dimension)
+      : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
 /// Array layers beyond a non-periodic end. Owned: the rank there owns as many as the field's depth,
@@ -38,11 +38,11 @@ enum class Pivot : std::uint8_t { corner, center };
 
 /// A side of the grid, or of one of its tiles.
 struct TileSide {
-    static constexpr int every_tile = -1;
-    int axis = 0;
-    Side side = Side::upper;
-    int tile = every_tile;  ///< if the grid has tiles
-    friend bool operator==(const TileSide&, const TileSide&) = default;
+  static constexpr int every_tile = -1;
+  int axis = 0;
+  Side side = Side::upper;
+  int tile = every_tile;  ///< if the grid has tiles
+  friend bool operator==(const TileSide&, const TileSide&) = default;
 };
 
 /// Joins two sides, or a side to itself: a path that leaves the grid through one re-enters it
@@ -50,11 +50,11 @@ struct TileSide {
 ///
 ///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: reverses axis 1
 struct Seam {
-    TileSide from, to;
-    std::vector<int> axes = {};  ///< axis of `to` for each of `from`; empty: the sides' axes swap
-    std::uint8_t backward = 0;   ///< bit d: reverses axis d of `from`
-    Pivot pivot = Pivot::corner;
-    friend bool operator==(const Seam&, const Seam&) = default;
+  TileSide from, to;
+  std::vector<int> axes = {};  ///< axis of `to` for each of `from`; empty: the sides' axes swap
+  std::uint8_t backward = 0;   ///< bit d: reverses axis d of `from`
+  Pivot pivot = Pivot::corner;
+  friend bool operator==(const Seam&, const Seam&) = default;
 };
 
 /// A side joined to itself by a mirror, as the north of a tripolar ocean grid. With n cells along
@@ -81,54 +81,53 @@ enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicato
 ///
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
-    RankFill fill = RankFill::last_fastest;
-    std::vector<int> ranks = {};  ///< the table, if not empty
-    RankOrder(RankFill rule = RankFill::last_fastest)
-        : fill(rule) {}                                             // NOLINT: implicit on purpose
-    RankOrder(std::vector<int> table) : ranks(std::move(table)) {}  // NOLINT
-    RankOrder(std::initializer_list<int> table) : ranks(table) {}
+  RankFill fill = RankFill::last_fastest;
+  std::vector<int> ranks = {};                                       ///< the table, if not empty
+  RankOrder(RankFill rule = RankFill::last_fastest) : fill(rule) {}  // NOLINT: implicit on purpose
+  RankOrder(std::vector<int> table) : ranks(std::move(table)) {}     // NOLINT
+  RankOrder(std::initializer_list<int> table) : ranks(table) {}
 };
 
 /// Decomposition and ghosts of a grid.
 struct CartesianOptions {
-    HaloWidth halo = 1;
-    Periodicity periodic = false;
-    std::vector<int> process_grid = {};  ///< ranks per dimension; empty: choose_process_grid
-    std::vector<std::vector<global_index>> splits =
-        {};  ///< cells per process coordinate of each dimension; empty: even
-    std::vector<int> blocks_per_rank = {};  ///< blocks per dimension on each rank; empty: one
-    Neighbors neighbors = Neighbors::full;
-    Algorithm algorithm = Algorithm::standard;
-    RankOrder rank_order = {};
-    Boundary boundary = Boundary::open;
-    std::vector<Seam> seams = {};  ///< at most one per side
-    int tile_axis = no_tiles;  ///< index of the tile: separate grids that only seams join; without
-                               ///< halo, not periodic
-    static constexpr int no_tiles = -1;
-    /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; the others
-    /// must be as many as ranks. Given on every rank, evaluated only on rank 0 during construction.
-    Mask mask = {};
+  HaloWidth halo = 1;
+  Periodicity periodic = false;
+  std::vector<int> process_grid = {};  ///< ranks per dimension; empty: choose_process_grid
+  std::vector<std::vector<global_index>> splits =
+      {};  ///< cells per process coordinate of each dimension; empty: even
+  std::vector<int> blocks_per_rank = {};  ///< blocks per dimension on each rank; empty: one
+  Neighbors neighbors = Neighbors::full;
+  Algorithm algorithm = Algorithm::standard;
+  RankOrder rank_order = {};
+  Boundary boundary = Boundary::open;
+  std::vector<Seam> seams = {};  ///< at most one per side
+  int tile_axis = no_tiles;  ///< index of the tile: separate grids that only seams join; without
+                             ///< halo, not periodic
+  static constexpr int no_tiles = -1;
+  /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; the others
+  /// must be as many as ranks. Given on every rank, evaluated only on rank 0 during construction.
+  Mask mask = {};
 };
 
 /// Partition of one dimension: block b has the cells, or staggered points, `starts[b] ≤ x <
 /// starts[b+1]`.
 struct Axis {
-    global_index extent = 1;  ///< number of cells, or of points: one more unless periodic
-    int ranks = 1;
-    int blocks_per_rank = 1;
-    bool periodic = false;
-    int lower = 0, upper = 0;
-    int stagger = 0;  ///< see Stagger
-    std::vector<global_index> starts{0, 1};
+  global_index extent = 1;  ///< number of cells, or of points: one more unless periodic
+  int ranks = 1;
+  int blocks_per_rank = 1;
+  bool periodic = false;
+  int lower = 0, upper = 0;
+  int stagger = 0;  ///< see Stagger
+  std::vector<global_index> starts{0, 1};
 
-    int blocks() const { return ranks * blocks_per_rank; }
+  int blocks() const { return ranks * blocks_per_rank; }
 };
 
 /// A block of cells that this rank owns.
 struct Block {
-    Box owned;  ///< global coordinates; may be empty
-    Box held;   ///< array without halo: `owned` and the first points of the next block
-    std::array<int, max_dimensions> position{};  ///< coordinates in the grid of all blocks
+  Box owned;  ///< global coordinates; may be empty
+  Box held;   ///< array without halo: `owned` and the first points of the next block
+  std::array<int, max_dimensions> position{};  ///< coordinates in the grid of all blocks
 };
 
 /// Ownership of the cells of a structured grid of 1 to 4 dimensions.
@@ -145,79 +144,79 @@ struct Block {
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
-public:
-    CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {},
-                    Communicator comm = MPI_COMM_WORLD);
+ public:
+  CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {},
+      Communicator comm = MPI_COMM_WORLD);
 
-    int dimensions() const { return dimensions_; }
-    /// Partition of dimension `d`.
-    const Axis& axis(int d) const { return axes_[d]; }
-    std::vector<global_index> extents() const;
-    std::vector<int> process_grid() const;
-    /// Coordinates of this or any rank in the process grid. Local.
-    std::vector<int> coordinates() const { return coordinates_of(comm_.rank()); }
-    std::vector<int> coordinates_of(int rank) const;
-    const HaloWidth& halo() const { return halo_; }
-    const Stagger& stagger() const { return stagger_; }
-    Boundary boundary() const { return boundary_; }
-    Neighbors neighbors() const { return neighbors_; }
-    Algorithm algorithm() const { return algorithm_; }
-    /// The seams, with explicit axes, one per tile.
-    const std::vector<Seam>& seams() const { return seams_; }
-    int tile_axis() const { return tile_axis_; }
-    /// Empty without a mask.
-    const WetPlaces& wet_places() const { return wet_; }
-    const Communicator& communicator() const { return comm_; }
+  int dimensions() const { return dimensions_; }
+  /// Partition of dimension `d`.
+  const Axis& axis(int d) const { return axes_[d]; }
+  std::vector<global_index> extents() const;
+  std::vector<int> process_grid() const;
+  /// Coordinates of this or any rank in the process grid. Local.
+  std::vector<int> coordinates() const { return coordinates_of(comm_.rank()); }
+  std::vector<int> coordinates_of(int rank) const;
+  const HaloWidth& halo() const { return halo_; }
+  const Stagger& stagger() const { return stagger_; }
+  Boundary boundary() const { return boundary_; }
+  Neighbors neighbors() const { return neighbors_; }
+  Algorithm algorithm() const { return algorithm_; }
+  /// The seams, with explicit axes, one per tile.
+  const std::vector<Seam>& seams() const { return seams_; }
+  int tile_axis() const { return tile_axis_; }
+  /// Empty without a mask.
+  const WetPlaces& wet_places() const { return wet_; }
+  const Communicator& communicator() const { return comm_; }
 
-    /// Blocks of this rank, last dimension fastest: the block numbers of fields.
-    const std::vector<Block>& blocks() const { return blocks_; }
-    const Box& owned(int block = 0) const { return blocks_.at(block).owned; }
+  /// Blocks of this rank, last dimension fastest: the block numbers of fields.
+  const std::vector<Block>& blocks() const { return blocks_; }
+  const Box& owned(int block = 0) const { return blocks_.at(block).owned; }
 
-    /// A block with its halo: the extents of its array, in global coordinates.
-    Box extended(int block = 0) const { return grow(blocks_.at(block).held, halo_, dimensions_); }
+  /// A block with its halo: the extents of its array, in global coordinates.
+  Box extended(int block = 0) const { return grow(blocks_.at(block).held, halo_, dimensions_); }
 
-    /// The domain of the points of a staggered field, with the same communicator, process grid and
-    /// cuts. A point belongs to the block of its cell; the last point to the last block, or it is
-    /// point 0 of a periodic dimension. With stagger 1 every block also holds the point behind its
-    /// last cell. Local. Throws Error for other values, or if the domain is already staggered.
-    CartesianDomain staggered(const Stagger& stagger) const;
+  /// The domain of the points of a staggered field, with the same communicator, process grid and
+  /// cuts. A point belongs to the block of its cell; the last point to the last block, or it is
+  /// point 0 of a periodic dimension. With stagger 1 every block also holds the point behind its
+  /// last cell. Local. Throws Error for other values, or if the domain is already staggered.
+  CartesianDomain staggered(const Stagger& stagger) const;
 
-    /// Owner of a block; rank −1: land.
-    struct Place {
-        int rank;
-        int block;
-    };
-    /// Owner of the block at `position` in the grid of blocks. Local, O(1).
-    Place place_of(const std::array<int, max_dimensions>& position) const;
+  /// Owner of a block; rank −1: land.
+  struct Place {
+    int rank;
+    int block;
+  };
+  /// Owner of the block at `position` in the grid of blocks. Local, O(1).
+  Place place_of(const std::array<int, max_dimensions>& position) const;
 
-private:
-    void tell(Properties& told) const;
-    void find_blocks();
+ private:
+  void tell(Properties& told) const;
+  void find_blocks();
 
-    int dimensions_;
-    std::array<Axis, max_dimensions> axes_;
-    HaloWidth halo_;
-    Stagger stagger_;
-    Boundary boundary_;
-    Neighbors neighbors_;
-    Algorithm algorithm_;
-    Communicator comm_;
-    std::vector<Seam> seams_;
-    int tile_axis_ = CartesianOptions::no_tiles;
-    RankFill fill_ = RankFill::last_fastest;
-    WetPlaces wet_;
-    std::vector<int> rank_at_, place_of_;  ///< rank table and its inverse; empty: `fill_`
-    std::vector<Block> blocks_;
+  int dimensions_;
+  std::array<Axis, max_dimensions> axes_;
+  HaloWidth halo_;
+  Stagger stagger_;
+  Boundary boundary_;
+  Neighbors neighbors_;
+  Algorithm algorithm_;
+  Communicator comm_;
+  std::vector<Seam> seams_;
+  int tile_axis_ = CartesianOptions::no_tiles;
+  RankFill fill_ = RankFill::last_fastest;
+  WetPlaces wet_;
+  std::vector<int> rank_at_, place_of_;  ///< rank table and its inverse; empty: `fill_`
+  std::vector<Block> blocks_;
 };
 
 /// The process grid with the smallest halo; on a tie, the one that cuts the slowest dimension most.
 /// Local.
-std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
-                                     const HaloWidth& halo);
+std::vector<int> choose_process_grid(
+    int ranks, const std::vector<global_index>& extents, const HaloWidth& halo);
 
 /// The same with as many wet places as ranks. Local. Throws Error, which names the nearest feasible
 /// numbers of ranks, if there is none.
-std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
-                                     const HaloWidth& halo, const Mask& mask);
+std::vector<int> choose_process_grid(
+    int ranks, const std::vector<global_index>& extents, const HaloWidth& halo, const Mask& mask);
 
 }  // namespace parhelion

@@ -21,11 +21,11 @@ using Mask = std::function<bool(const Box&)>;
 ///     options.mask = mask_of(extents, extents,
 ///                            [&](const Coordinates& at) { return depth(at) > 0; });
 Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
-             std::function<bool(const Coordinates&)> is_wet);
+    std::function<bool(const Coordinates&)> is_wet);
 /// From an array of one byte per cell of `own`, nonzero if wet, last dimension fastest, which must
 /// outlive the first query.
-Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
-             const std::uint8_t* cells);
+Mask mask_of(
+    std::vector<global_index> extents, std::vector<global_index> own, const std::uint8_t* cells);
 
 /// Per dimension, the first cell of each process coordinate, then the extent.
 using Cuts = std::vector<std::vector<global_index>>;
@@ -41,36 +41,36 @@ inline constexpr int most_places = 1 << 24;
 /// The places of a process grid with a wet cell, which have a rank, numbered as ranks fill the
 /// grid. 12 bytes per 64 places.
 class WetPlaces {
-public:
-    WetPlaces() = default;
-    WetPlaces(const Cuts& cuts, RankFill fill, const Mask& mask);
-    /// From the `words()` of another rank.
-    explicit WetPlaces(std::vector<std::uint64_t> words);
+ public:
+  WetPlaces() = default;
+  WetPlaces(const Cuts& cuts, RankFill fill, const Mask& mask);
+  /// From the `words()` of another rank.
+  explicit WetPlaces(std::vector<std::uint64_t> words);
 
-    bool empty() const { return words_.empty(); }
-    int count() const { return before_.empty() ? 0 : before_.back(); }
-    /// Rank at a place, −1 if dry, and its inverse.
-    int rank_of(int place) const;
-    int place_of(int rank) const;
-    /// One bit per place.
-    const std::vector<std::uint64_t>& words() const { return words_; }
+  bool empty() const { return words_.empty(); }
+  int count() const { return before_.empty() ? 0 : before_.back(); }
+  /// Rank at a place, −1 if dry, and its inverse.
+  int rank_of(int place) const;
+  int place_of(int rank) const;
+  /// One bit per place.
+  const std::vector<std::uint64_t>& words() const { return words_; }
 
-private:
-    std::vector<std::uint64_t> words_;
-    std::vector<int> before_;  // wet places before each word; the total
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<int> before_;  // wet places before each word; the total
 };
 
 /// A process grid with land.
 struct GridWithLand {
-    std::vector<int> grid;
-    int ranks;          ///< number of wet places
-    global_index halo;  ///< of the largest block, in cells
+  std::vector<int> grid;
+  int ranks;          ///< number of wet places
+  global_index halo;  ///< of the largest block, in cells
 };
 /// Process grids of even blocks with about `ranks` wet places, by halo size: the three smallest
 /// halos for each number of places within 8·√n of the n that the share of wet cells predicts.
 /// Local. Throws Error if no cell is wet, for less than 1 rank, or for more than `most_places`
 /// places.
-std::vector<GridWithLand> grids_with_land(int ranks, const std::vector<global_index>& extents,
-                                          const HaloWidth& halo, const Mask& mask);
+std::vector<GridWithLand> grids_with_land(
+    int ranks, const std::vector<global_index>& extents, const HaloWidth& halo, const Mask& mask);
 
 }  // namespace parhelion

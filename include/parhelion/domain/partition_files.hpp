@@ -9,8 +9,8 @@ namespace parhelion {
 
 /// One rank's part: number of owned cells, and global ids of its ghosts (from 0), ascending.
 struct PartitionPart {
-    global_index owned = 0;
-    std::vector<global_index> ghosts;
+  global_index owned = 0;
+  std::vector<global_index> ghosts;
 };
 
 /// Local. Reads one file: little-endian 32-bit integers: number of owned cells, number m of ghosts,
@@ -21,19 +21,19 @@ PartitionPart read_partition_file(const std::filesystem::path& file);
 /// Collective. Every rank reads its own file of a folder (`data001` for rank 0, …); a folder named
 /// `…-P` is for P ranks. Errors (on every rank): as read_partition_file; a rank count that does not
 /// match.
-PartitionPart read_partition(const std::filesystem::path& folder,
-                             const Communicator& comm = MPI_COMM_WORLD);
+PartitionPart read_partition(
+    const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 /// Identity of a rank's owned ids in the mesh file, `per_id` numbers each. Cells and nodes: their
 /// number there, from 0. Edges and faces: the numbers of their points, padded with −1.
 struct PartitionKeys {
-    int per_id = 0;
-    std::vector<global_index> keys;
+  int per_id = 0;
+  std::vector<global_index> keys;
 };
 
 /// Collective. The keys of this rank's part, from the `keys001` (rank 0), … of `parhelion
 /// partition`. Errors (on every rank): as read_partition; no keys, or files with different headers.
-PartitionKeys read_partition_keys(const std::filesystem::path& folder,
-                                  const Communicator& comm = MPI_COMM_WORLD);
+PartitionKeys read_partition_keys(
+    const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

@@ -7,15 +7,15 @@ namespace parhelion {
 
 /// Lists of all ranks; only those of the root matter.
 struct RootLists {
-    std::span<const global_index> owned;         ///< number of cells per rank
-    std::span<const global_index> ghost_counts;  ///< number of ghosts per rank
-    std::span<const global_index> ghost_ids;     ///< ids of the ghosts, rank by rank
+  std::span<const global_index> owned;         ///< number of cells per rank
+  std::span<const global_index> ghost_counts;  ///< number of ghosts per rank
+  std::span<const global_index> ghost_ids;     ///< ids of the ghosts, rank by rank
 };
 
 /// Collective. Blocks in rank order, from lists on `root`. Errors (on every rank): an invalid root;
 /// lists without one entry per rank or with a wrong sum; those of IndexedDomain.
-IndexedDomain domain_from_root(const RootLists& lists, int root,
-                               Communicator comm = MPI_COMM_WORLD);
+IndexedDomain domain_from_root(
+    const RootLists& lists, int root, Communicator comm = MPI_COMM_WORLD);
 
 /// Collective. Entries of rows, numbered row by row: `counts` has the number of entries of each
 /// owned row of `rows`. A rank owns the entries of its rows; its ghosts are those of its ghost
@@ -32,8 +32,8 @@ IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const glo
 /// every rank): `cells` is not the global size; an invalid root; gaps in the ids; `all` and `owned`
 /// overlap on the root.
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells,
-                CellArray owned, byte_count width);
+    CellArray owned, byte_count width);
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells,
-             CellArray owned, byte_count width);
+    CellArray owned, byte_count width);
 
 }  // namespace parhelion

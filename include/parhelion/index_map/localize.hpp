@@ -7,8 +7,8 @@ namespace parhelion {
 
 /// The nodes of a rank's cells (owned, then ghosts), and the local node numbers of each cell.
 struct Localized {
-    IndexedDomain nodes;
-    std::vector<local_index> connectivity;
+  IndexedDomain nodes;
+  std::vector<local_index> connectivity;
 };
 
 /// Collective. `connectivity`: global node ids of this rank's cells, cell by cell; −1 (padding)

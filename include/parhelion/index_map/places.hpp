@@ -16,9 +16,9 @@ namespace parhelion {
 /// `components_at` of the cells: with extents {nx, ny, blocks} and `components_at` 2, a map takes
 /// the Fortran arrays (nx, ny, blocks) and (nx, ny, levels, blocks).
 struct Places {
-    std::vector<local_index> owned, ghosts;
-    std::vector<global_index> extents = {};
-    int components_at = 0;
+  std::vector<local_index> owned, ghosts;
+  std::vector<global_index> extents = {};
+  int components_at = 0;
 };
 
 /// Throws Error for negative, too many, too few or repeated places, or places outside the extents,

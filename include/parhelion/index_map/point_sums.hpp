@@ -25,35 +25,34 @@ namespace parhelion {
 ///                    {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};
 ///     sums();  // each step
 class PointSums {
-public:
-    PointSums(const CartesianDomain& domain, std::vector<Field> fields,
-              ExchangeOptions options = {});
-    ~PointSums();
-    PointSums(PointSums&&) noexcept;
-    PointSums& operator=(PointSums&&) noexcept;
+ public:
+  PointSums(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options = {});
+  ~PointSums();
+  PointSums(PointSums&&) noexcept;
+  PointSums& operator=(PointSums&&) noexcept;
 
-    void operator()(std::initializer_list<Field> arrays = {}) { reduce(Reduction::sum, arrays); }
-    /// With another reduction; `replace` takes the value of the highest rank (with seams, its first
-    /// call is collective).
-    void reduce(Reduction reduction, std::span<const Field> arrays);
-    void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
-        reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
-    }
-    /// Split: until the step ends, points that other ranks hold must not be written.
-    [[nodiscard]] Step begin(Reduction reduction, std::span<const Field> arrays);
-    [[nodiscard]] Step begin(Reduction reduction = Reduction::sum,
-                             std::initializer_list<Field> arrays = {}) {
-        return begin(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
-    }
-    void end();
-    bool under_way() const;
+  void operator()(std::initializer_list<Field> arrays = {}) { reduce(Reduction::sum, arrays); }
+  /// With another reduction; `replace` takes the value of the highest rank (with seams, its first
+  /// call is collective).
+  void reduce(Reduction reduction, std::span<const Field> arrays);
+  void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
+    reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
+  }
+  /// Split: until the step ends, points that other ranks hold must not be written.
+  [[nodiscard]] Step begin(Reduction reduction, std::span<const Field> arrays);
+  [[nodiscard]] Step begin(
+      Reduction reduction = Reduction::sum, std::initializer_list<Field> arrays = {}) {
+    return begin(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
+  }
+  void end();
+  bool under_way() const;
 
-    /// Human-readable: points, holders, transport. Local.
-    std::string explain() const;
+  /// Human-readable: points, holders, transport. Local.
+  std::string explain() const;
 
-private:
-    struct State;
-    std::shared_ptr<State> state_;
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace parhelion

@@ -30,25 +30,25 @@ const char* phl_last_error(void);
 
 /* 1 to 4 dimensions; `periodic` has one entry per dimension, or is NULL. */
 typedef struct phl_process_grid {
-    int dimensions;
-    const int *extents, *periodic;
+  int dimensions;
+  const int *extents, *periodic;
 } phl_process_grid;
 
 /* The sends of every grid point: `count` steps. Bytes per step: `bytes`; 1 if NULL; or, with
  * `extent`, a halo of `halo` cells of a rank with that many cells. */
 typedef struct phl_stencil {
-    int count;
-    const int* offsets;
-    const int64_t *bytes, *extent;
-    int halo, bytes_per_cell;
+  int count;
+  const int* offsets;
+  const int64_t *bytes, *extent;
+  int halo, bytes_per_cell;
 } phl_stencil;
 
 /* Costs as fitted by `parhelion model fit`, in seconds. Per named level ("node numa core"): a
  * message whose outermost boundary it is, and a byte leaving its busiest unit. */
 typedef struct phl_exchange_costs {
-    const char* levels;
-    const double *message_s, *byte_s;
-    double copied_byte_s, fixed_s;
+  const char* levels;
+  const double *message_s, *byte_s;
+  double copied_byte_s, fixed_s;
 } phl_exchange_costs;
 
 /* Creates a machine. `topology`: "node:27 pack:2 numa:4 l3:4 core:4", "xml:FILE" for a node
@@ -56,54 +56,53 @@ typedef struct phl_exchange_costs {
  * or one per node. `compact`: 0 spreads a node's ranks over its units, 1 fills its cores in order.
  */
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node,
-                       int compact, phl_machine** machine);
+    int compact, phl_machine** machine);
 void phl_machine_free(phl_machine* machine);
 /* Names and numbers of units are per level; `source` is that of the description. */
 typedef struct phl_machine_facts {
-    int size, nodes, levels;
-    const char* level[PHL_MAX_LEVELS];
-    int units[PHL_MAX_LEVELS];
-    const char* source;
+  int size, nodes, levels;
+  const char* level[PHL_MAX_LEVELS];
+  int units[PHL_MAX_LEVELS];
+  const char* source;
 } phl_machine_facts;
 /* Fills `facts`. */
 int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts);
 /* Units of the ranks at `count` positions in the machine's hierarchical order, numbered over the
  * whole machine or within their node. `units` may alias `positions`. */
 int phl_machine_units(const phl_machine* machine, int level, int within_node, int count,
-                      const int* positions, int* units);
+    const int* positions, int* units);
 
 /* Places automatically, or by one `method` of the portfolio ("blocked", …) if neither NULL nor
  * empty. `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time;
  * the objective then breaks ties, and the stencil needs `extent`. */
 int phl_place(const phl_machine* machine, const phl_process_grid* grid, const phl_stencil* stencil,
-              int objective, int refine, const char* method, const phl_exchange_costs* costs,
-              phl_placement** placement);
+    int objective, int refine, const char* method, const phl_exchange_costs* costs,
+    phl_placement** placement);
 /* Places level by level, as published for hwcart: `levels` and `blocks` are, e.g., "node l3 core"
  * and {3,3,3, 2,2,1, 2,1,1}. `numbering`: "XYZ", …; empty: last dimension fastest. */
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels,
-                      const int* blocks, const int* periodic, const char* numbering,
-                      phl_placement** placement);
+    const int* blocks, const int* periodic, const char* numbering, phl_placement** placement);
 void phl_placement_free(phl_placement* placement);
 /* Each grid point's position in the machine's hierarchical order; points that local search moved;
  * members of the portfolio; methods left out. */
 typedef struct phl_placement_facts {
-    int dimensions, grid[4];
-    const int* positions;
-    int moved, members;
-    const char* note;
+  int dimensions, grid[4];
+  const int* positions;
+  int moved, members;
+  const char* note;
 } phl_placement_facts;
 /* Fills `facts`. */
 int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts);
 /* Scores of this placement under any stencil. */
-int phl_placement_scores(const phl_placement* placement, const phl_stencil* stencil,
-                         phl_scores scores);
+int phl_placement_scores(
+    const phl_placement* placement, const phl_stencil* stencil, phl_scores scores);
 /* One member of the portfolio; −1: the placement itself. `levels` is 0 if not scored, for the given
  * `reason`. `seconds` are predicted, if there were costs. */
 typedef struct phl_member {
-    const char *name, *reason;
-    double seconds;
-    int levels;
-    phl_scores scores;
+  const char *name, *reason;
+  double seconds;
+  int levels;
+  phl_scores scores;
 } phl_member;
 /* Fills `facts`. */
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts);
@@ -113,7 +112,7 @@ int phl_placement_member(const phl_placement* placement, int member, phl_member*
  * sending and receiving node, messages and bytes rank to rank, and those of the transport
  * node_aware, with bytes −1 if the stencil does not specify the cells. */
 int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_stencil* stencil,
-                   int room, int* pairs, int64_t* traffic);
+    int room, int* pairs, int64_t* traffic);
 /* Messages of node_aware from one node to another, for `bytes` bytes of `contributors` ranks. */
 int phl_node_messages(int64_t bytes, int64_t contributors);
 
@@ -122,12 +121,11 @@ int phl_node_messages(int64_t bytes, int64_t contributors);
  * have no rank (CartesianOptions::mask). `grids` receives `room` of them, padded with 0. If there
  * is none, the error names the nearest numbers of ranks. */
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
-                        const int* halo, int room, int* grids);
+    const int* halo, int room, int* grids);
 /* Chooses the process grid for the machine's ranks over `cells` that keeps most halo bytes inside
  * nodes. `bytes` receives one entry per offset. */
 int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells,
-                    const phl_stencil* stencil, const int* periodic, int objective, int* grid,
-                    int64_t* bytes);
+    const phl_stencil* stencil, const int* periodic, int objective, int* grid, int64_t* bytes);
 /* Strides of a numbering: a rank is the sum of coordinates times strides. `numbering` is "XYZ",
  * "ZYX", …; empty: last dimension fastest. */
 int phl_numbering(const phl_process_grid* grid, const char* numbering, int* strides);
@@ -140,19 +138,18 @@ int phl_numbering(const phl_process_grid* grid, const char* numbering, int* stri
  * local phl_placed_free, in any order; the next phl_placed_create on the same parent, or the
  * parent's MPI_Comm_free, then frees the communicator. */
 int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* cells,
-                      const phl_stencil* stencil, int objective, const char* levels,
-                      const int* blocks, const char* numbering, int node_color,
-                      const phl_exchange_costs* costs, phl_placed** placed);
+    const phl_stencil* stencil, int objective, const char* levels, const int* blocks,
+    const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed);
 void phl_placed_free(phl_placed* placed);
 /* The communicator and this rank in it. Scores and traffic between nodes of the placement ([0]) and
  * of ranks numbered node after node ([1]): messages and bytes rank to rank, both of the busiest
  * node, then the same four for node_aware. */
 typedef struct phl_placed_facts {
-    int comm, rank, dimensions, grid[4], levels;
-    const char* level[PHL_MAX_LEVELS];
-    phl_scores scores[2];
-    int64_t between_nodes[2][8];
-    const char* description;
+  int comm, rank, dimensions, grid[4], levels;
+  const char* level[PHL_MAX_LEVELS];
+  phl_scores scores[2];
+  int64_t between_nodes[2][8];
+  const char* description;
 } phl_placed_facts;
 /* Fills `facts`. */
 int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts);
@@ -168,11 +165,11 @@ int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
  * 1]. `positions` receives positions in the machine's hierarchical order; `text`, valid until this
  * thread's next call, the method and missing libraries. */
 int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets,
-                    const int64_t* bytes, int objective, int* positions, const char** text);
+    const int64_t* bytes, int objective, int* positions, const char** text);
 /* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. Rank r of `placed` should
  * own part r; the caller frees it with MPI_Comm_free. */
 int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective,
-                    int node_color, int* placed);
+    int node_color, int* placed);
 
 #ifdef __cplusplus
 }

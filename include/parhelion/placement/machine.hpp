@@ -10,8 +10,8 @@ namespace parhelion::placement {
 
 /// Distribution of a node's ranks over its units.
 enum class Binding : std::uint8_t {
-    spread,  ///< evenly at every level: 64 ranks on 128 cores take every second core
-    compact  ///< cores in order, one rank each: 64 ranks on 128 cores leave the second socket empty
+  spread,  ///< evenly at every level: 64 ranks on 128 cores take every second core
+  compact  ///< cores in order, one rank each: 64 ranks on 128 cores leave the second socket empty
 };
 
 /// Canonical name of a level: "socket" and "package" → "pack". Throws Error if unknown.
@@ -20,19 +20,19 @@ std::string level_name(const std::string& text);
 /// Units inside one node: `starts[l][u]` is the first local rank in unit u of inner level l; one
 /// more entry ends the last. Boundaries of a level are boundaries of all inner levels.
 struct NodeShape {
-    int ranks = 0;
-    std::vector<std::vector<int>> starts;
+  int ranks = 0;
+  std::vector<std::vector<int>> starts;
 
-    friend auto operator<=>(const NodeShape&, const NodeShape&) = default;
+  friend auto operator<=>(const NodeShape&, const NodeShape&) = default;
 };
 
 /// Identical nodes before ranks are assigned: level names, node first, and a node's units as if
 /// each innermost one held one rank.
 struct Topology {
-    int nodes = 1;
-    std::vector<std::string> levels;
-    NodeShape units;
-    std::string source = {};  ///< of the description
+  int nodes = 1;
+  std::vector<std::string> levels;
+  NodeShape units;
+  std::string source = {};  ///< of the description
 };
 
 /// Parses "node:27 pack:2 numa:4 l3:4 core:4", with names as in level_name. Throws Error for: an
@@ -50,45 +50,45 @@ Topology describe_nodes(const std::string& text, int nodes);
 /// A unit of any level is thus an interval of positions; a placement is a bijection from grid
 /// points to positions. Memory: O(nodes).
 class Machine {
-public:
-    /// Throws Error for: no node, shapes of different depth, boundaries not nested or not ending at
-    /// `ranks`.
-    Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
-            std::vector<int> shape_of_node);
+ public:
+  /// Throws Error for: no node, shapes of different depth, boundaries not nested or not ending at
+  /// `ranks`.
+  Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
+      std::vector<int> shape_of_node);
 
-    int size() const { return first_position_.back(); }
-    int nodes() const { return static_cast<int>(shape_of_node_.size()); }
-    int levels() const { return static_cast<int>(level_names_.size()); }
-    /// Level names, outermost first; level 0 is the node.
-    const std::vector<std::string>& level_names() const { return level_names_; }
+  int size() const { return first_position_.back(); }
+  int nodes() const { return static_cast<int>(shape_of_node_.size()); }
+  int levels() const { return static_cast<int>(level_names_.size()); }
+  /// Level names, outermost first; level 0 is the node.
+  const std::vector<std::string>& level_names() const { return level_names_; }
 
-    /// Shape of a node; nodes of equal shape share an id.
-    const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
-    int shape_id(int node) const { return shape_of_node_[node]; }
-    const std::vector<NodeShape>& shapes() const { return shapes_; }
-    int first_position(int node) const { return first_position_[node]; }
+  /// Shape of a node; nodes of equal shape share an id.
+  const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
+  int shape_id(int node) const { return shape_of_node_[node]; }
+  const std::vector<NodeShape>& shapes() const { return shapes_; }
+  int first_position(int node) const { return first_position_[node]; }
 
-    bool uniform() const { return shapes_.size() == 1; }
+  bool uniform() const { return shapes_.size() == 1; }
 
-    /// Node of a position. O(log nodes).
-    int node_of(int position) const;
-    /// Unit at level `l` (0: node), numbered over the machine, empty units included.
-    int unit_of(int l, int position) const;
-    /// The same, numbered within its node; the node's number for level 0.
-    int unit_in_node(int l, int position) const;
-    int units(int l) const { return first_unit_[l].back(); }
+  /// Node of a position. O(log nodes).
+  int node_of(int position) const;
+  /// Unit at level `l` (0: node), numbered over the machine, empty units included.
+  int unit_of(int l, int position) const;
+  /// The same, numbered within its node; the node's number for level 0.
+  int unit_in_node(int l, int position) const;
+  int units(int l) const { return first_unit_[l].back(); }
 
-private:
-    std::vector<std::string> level_names_;
-    std::vector<NodeShape> shapes_;
-    std::vector<int> shape_of_node_;
-    std::vector<int> first_position_;           ///< per node, and the end
-    std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
+ private:
+  std::vector<std::string> level_names_;
+  std::vector<NodeShape> shapes_;
+  std::vector<int> shape_of_node_;
+  std::vector<int> first_position_;           ///< per node, and the end
+  std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
 /// Distributes `ranks_per_node` ranks (one number for all nodes, or one per node) over each node's
 /// units. Throws Error for a node without ranks, or a list of another length.
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
-                     Binding binding = Binding::spread);
+    Binding binding = Binding::spread);
 
 }  // namespace parhelion::placement

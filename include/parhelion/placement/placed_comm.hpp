@@ -16,10 +16,10 @@ namespace parhelion::placement {
 
 /// The actual placement of ranks on the machine.
 struct Discovered {
-    Machine machine;
-    int position = 0;    ///< of this rank in the machine's hierarchical order
-    std::string source;  ///< source of the levels
-    std::string note;    ///< unusable levels and the reasons; empty if none
+  Machine machine;
+  int position = 0;    ///< of this rank in the machine's hierarchical order
+  std::string source;  ///< source of the levels
+  std::string note;    ///< unusable levels and the reasons; empty if none
 };
 
 /// Collective over `comm`. Ranks that share memory form a node, whatever their host names. Inner
@@ -30,18 +30,18 @@ Discovered discover(const Communicator& comm, int node_color = -1);
 
 /// Options of PlacedComm; requires `grid`, `cells` or `blocks`.
 struct PlacedOptions {
-    std::vector<int> grid = {};            ///< ranks per dimension; empty: chosen from `cells`
-    std::vector<global_index> cells = {};  ///< global; to choose the grid and weight offsets
-    std::vector<bool> periodic = {};       ///< per dimension, or one for all; empty: not periodic
-    Stencil stencil = {};                  ///< empty: faces
-    int halo = 1;                          ///< cells, for the bytes of an offset
-    int bytes_per_cell = 8;
-    Objective objective = Objective::jsum;
-    std::map<std::string, std::vector<int>> blocks =
-        {};  ///< by hand, level by level; `grid` and `cells` are then not needed
-    std::string numbering = {};               ///< "XYZ", …; empty: last dimension fastest
-    int node_color = -1;                      ///< see discover
-    std::optional<ExchangeCosts> costs = {};  ///< see Request; requires `cells`
+  std::vector<int> grid = {};            ///< ranks per dimension; empty: chosen from `cells`
+  std::vector<global_index> cells = {};  ///< global; to choose the grid and weight offsets
+  std::vector<bool> periodic = {};       ///< per dimension, or one for all; empty: not periodic
+  Stencil stencil = {};                  ///< empty: faces
+  int halo = 1;                          ///< cells, for the bytes of an offset
+  int bytes_per_cell = 8;
+  Objective objective = Objective::jsum;
+  std::map<std::string, std::vector<int>> blocks =
+      {};                      ///< by hand, level by level; `grid` and `cells` are then not needed
+  std::string numbering = {};  ///< "XYZ", …; empty: last dimension fastest
+  int node_color = -1;         ///< see discover
+  std::optional<ExchangeCosts> costs = {};  ///< see Request; requires `cells`
 };
 
 /// A Cartesian communicator with its placement.
@@ -56,44 +56,44 @@ struct PlacedOptions {
 ///     PlacedComm placed{MPI_COMM_WORLD, {.cells = {768, 768, 768}, .periodic = {true}}};
 ///     CartesianDomain domain{{768, 768, 768}, {.process_grid = placed.grid()}, placed.comm()};
 class PlacedComm {
-public:
-    explicit PlacedComm(MPI_Comm parent, const PlacedOptions& options = {});
+ public:
+  explicit PlacedComm(MPI_Comm parent, const PlacedOptions& options = {});
 
-    /// The reordered communicator. With the default numbering, its ranks are in the order of
-    /// CartesianDomain and MPI_Cart.
-    MPI_Comm comm() const;
-    int rank() const;
-    int size() const;
+  /// The reordered communicator. With the default numbering, its ranks are in the order of
+  /// CartesianDomain and MPI_Cart.
+  MPI_Comm comm() const;
+  int rank() const;
+  int size() const;
 
-    std::vector<int> grid() const;
-    /// Coordinates of this or any rank in the process grid. Local.
-    std::vector<int> coords() const { return coords_of(rank()); }
-    std::vector<int> coords_of(int rank) const;
-    /// Wraps along periodic dimensions any number of times; MPI_PROC_NULL beyond other ends. Local.
-    int rank_of(const std::vector<int>& coords) const;
+  std::vector<int> grid() const;
+  /// Coordinates of this or any rank in the process grid. Local.
+  std::vector<int> coords() const { return coords_of(rank()); }
+  std::vector<int> coords_of(int rank) const;
+  /// Wraps along periodic dimensions any number of times; MPI_PROC_NULL beyond other ends. Local.
+  int rank_of(const std::vector<int>& coords) const;
 
-    /// Collective. An MPI_Cart communicator with the same coordinates for this process; the caller
-    /// frees it.
-    MPI_Comm to_cart() const;
-    /// Collective. Ranks that differ from this one only in the remaining dimensions, in the same
-    /// order; the caller frees the communicator. Throws Error for another number of dimensions.
-    MPI_Comm sub(const std::vector<bool>& remain) const;
+  /// Collective. An MPI_Cart communicator with the same coordinates for this process; the caller
+  /// frees it.
+  MPI_Comm to_cart() const;
+  /// Collective. Ranks that differ from this one only in the remaining dimensions, in the same
+  /// order; the caller frees the communicator. Throws Error for another number of dimensions.
+  MPI_Comm sub(const std::vector<bool>& remain) const;
 
-    const Placement& placement() const;
-    /// Under the stencil of the options.
-    const Scores& scores() const;
-    /// Of ranks numbered node after node, last dimension fastest: MPI_Cart_create's order on a
-    /// blocked launch.
-    const Scores& scores_blocked() const;
-    /// Messages and bytes between nodes, rank to rank and aggregated, of both placements.
-    const BetweenNodes& between_nodes() const;
-    const BetweenNodes& between_nodes_blocked() const;
-    /// Human-readable: the machine, the chosen method, unusable levels.
-    std::string describe() const;
+  const Placement& placement() const;
+  /// Under the stencil of the options.
+  const Scores& scores() const;
+  /// Of ranks numbered node after node, last dimension fastest: MPI_Cart_create's order on a
+  /// blocked launch.
+  const Scores& scores_blocked() const;
+  /// Messages and bytes between nodes, rank to rank and aggregated, of both placements.
+  const BetweenNodes& between_nodes() const;
+  const BetweenNodes& between_nodes_blocked() const;
+  /// Human-readable: the machine, the chosen method, unusable levels.
+  std::string describe() const;
 
-private:
-    struct State;
-    std::shared_ptr<const State> state_;
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
 };
 
 }  // namespace parhelion::placement

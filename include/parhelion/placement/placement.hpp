@@ -20,67 +20,67 @@ enum class Objective : std::uint8_t { jsum, jmax };
 /// A bijection between grid points and the ranks of a machine, as tables in both directions.
 /// Immutable.
 class Placement {
-public:
-    /// `positions` of the grid's points, last dimension fastest; `moved`: points that local search
-    /// moved. Throws Error unless it is a bijection.
-    Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
+ public:
+  /// `positions` of the grid's points, last dimension fastest; `moved`: points that local search
+  /// moved. Throws Error unless it is a bijection.
+  Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
 
-    const ProcessGrid& grid() const { return grid_; }
-    const Machine& machine() const { return machine_; }
-    const std::vector<int>& positions() const { return positions_; }
+  const ProcessGrid& grid() const { return grid_; }
+  const Machine& machine() const { return machine_; }
+  const std::vector<int>& positions() const { return positions_; }
 
-    /// Position in the machine's hierarchical order of the rank at `point`, and the inverse.
-    int position(const Coords& point) const { return positions_[index_of(grid_.extent, point)]; }
-    Coords point(int position) const { return point_of(grid_.extent, points_[position]); }
+  /// Position in the machine's hierarchical order of the rank at `point`, and the inverse.
+  int position(const Coords& point) const { return positions_[index_of(grid_.extent, point)]; }
+  Coords point(int position) const { return point_of(grid_.extent, points_[position]); }
 
-    /// Node, or unit of a level, of the rank at a point, numbered over the whole machine.
-    int node(const Coords& point) const { return machine_.node_of(position(point)); }
-    int unit(int level, const Coords& point) const {
-        return machine_.unit_of(level, position(point));
-    }
-    int moved_points() const { return moved_; }
+  /// Node, or unit of a level, of the rank at a point, numbered over the whole machine.
+  int node(const Coords& point) const { return machine_.node_of(position(point)); }
+  int unit(int level, const Coords& point) const {
+    return machine_.unit_of(level, position(point));
+  }
+  int moved_points() const { return moved_; }
 
-    /// Traffic that leaves the units of each level under a stencil.
-    Scores scores(const Stencil& stencil) const;
-    /// Traffic between nodes, rank to rank and aggregated. O(grid points).
-    std::vector<NodePair> node_pairs(const Stencil& stencil) const;
+  /// Traffic that leaves the units of each level under a stencil.
+  Scores scores(const Stencil& stencil) const;
+  /// Traffic between nodes, rank to rank and aggregated. O(grid points).
+  std::vector<NodePair> node_pairs(const Stencil& stencil) const;
 
-private:
-    ProcessGrid grid_;
-    Machine machine_;
-    std::vector<int> positions_, points_;
-    int moved_;
+ private:
+  ProcessGrid grid_;
+  Machine machine_;
+  std::vector<int> positions_, points_;
+  int moved_;
 };
 
 /// A member of the portfolio: its scores, or the reason why it does not apply.
 struct Member {
-    std::string name;
-    Scores scores;
-    std::string reason;  ///< empty if it applies
-    double seconds = 0;  ///< predicted, if the request has costs
+  std::string name;
+  Scores scores;
+  std::string reason;  ///< empty if it applies
+  double seconds = 0;  ///< predicted, if the request has costs
 
-    bool applies() const { return reason.empty(); }
+  bool applies() const { return reason.empty(); }
 };
 
 /// The chosen placement, and all candidates.
 struct AutomaticPlacement {
-    Placement placement;
-    Scores scores;
-    std::string chosen;  ///< the initial member, with " + refined" if local search improved it
-    std::vector<Member> members;  ///< blocked first
-    std::string note;             ///< steps left out and the reasons; empty if none
-    double seconds = 0;           ///< predicted, if the request has costs
+  Placement placement;
+  Scores scores;
+  std::string chosen;  ///< the initial member, with " + refined" if local search improved it
+  std::vector<Member> members;  ///< blocked first
+  std::string note;             ///< steps left out and the reasons; empty if none
+  double seconds = 0;           ///< predicted, if the request has costs
 };
 
 /// Input of `place`.
 struct Request {
-    ProcessGrid grid;
-    Stencil stencil;
-    Objective objective = Objective::jsum;
-    bool refine = true;
-    std::string method = {};  ///< a member's name, to use it unchanged; empty: automatic
-    std::optional<ExchangeCosts> costs = {};  ///< minimize predicted time, with messages between
-                                              ///< nodes aggregated; the objective breaks ties
+  ProcessGrid grid;
+  Stencil stencil;
+  Objective objective = Objective::jsum;
+  bool refine = true;
+  std::string method = {};  ///< a member's name, to use it unchanged; empty: automatic
+  std::optional<ExchangeCosts> costs = {};  ///< minimize predicted time, with messages between
+                                            ///< nodes aggregated; the objective breaks ties
 };
 
 /// Tries the whole portfolio and improves the best members by local search: never worse than any
@@ -102,19 +102,19 @@ std::vector<std::int64_t> objective_key(const Scores& scores, Objective objectiv
 /// process grid is their product. `numbering` orders the units. Skips unnamed levels. Throws Error
 /// for: no blocks for nodes, unknown levels, a product that does not match the machine.
 Placement place_by_hand(const Machine& machine,
-                        const std::map<std::string, std::vector<int>>& blocks,
-                        const std::vector<bool>& periodic = {}, const std::string& numbering = "");
+    const std::map<std::string, std::vector<int>>& blocks, const std::vector<bool>& periodic = {},
+    const std::string& numbering = "");
 
 /// A process grid for the machine's ranks over a grid of cells.
 struct GridChoice {
-    ProcessGrid grid;
-    Stencil stencil;  ///< with halo bytes for that grid
+  ProcessGrid grid;
+  Stencil stencil;  ///< with halo bytes for that grid
 };
 /// Of the six grids with the least halo per rank, the one with the fewest bytes between nodes,
 /// then in total. `halo` in cells, `bytes_per_cell` of all fields. Throws Error for extents below
 /// 1, or 0 or more than 4 of them.
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells,
-                       const Stencil& stencil, int halo, int bytes_per_cell,
-                       const std::vector<bool>& periodic, Objective objective);
+    const Stencil& stencil, int halo, int bytes_per_cell, const std::vector<bool>& periodic,
+    Objective objective);
 
 }  // namespace parhelion::placement

@@ -14,12 +14,12 @@ namespace parhelion::placement {
 /// Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil Computations, IEEE
 /// CLUSTER 2020.
 struct LevelScore {
-    std::int64_t edges_sum = 0, edges_max = 0;
-    std::int64_t bytes_sum = 0, bytes_max = 0;
-    std::int64_t sent_max =
-        0;  ///< bytes that a unit's ranks send, also to each other: maximum over units
+  std::int64_t edges_sum = 0, edges_max = 0;
+  std::int64_t bytes_sum = 0, bytes_max = 0;
+  std::int64_t sent_max =
+      0;  ///< bytes that a unit's ranks send, also to each other: maximum over units
 
-    friend bool operator==(const LevelScore&, const LevelScore&) = default;
+  friend bool operator==(const LevelScore&, const LevelScore&) = default;
 };
 
 /// One per level, outermost first.
@@ -28,21 +28,21 @@ using Scores = std::vector<LevelScore>;
 /// Scores `positions` in the machine's hierarchical order of the grid's points, last dimension
 /// fastest. Local.
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
-             const std::vector<int>& positions);
+    const std::vector<int>& positions);
 
 /// Number of the point at `step` from `point`; false if it is beyond an end.
 inline bool neighbor(const ProcessGrid& grid, const Coords& point, const Coords& step, int& index) {
-    index = 0;
-    for (int d = 0; d < grid.dimensions; ++d) {
-        const int n = grid.extent[d];
-        int along = point[d] + step[d];
-        if (along < 0 || along >= n) {
-            if (!grid.periodic[d]) return false;
-            along = (along % n + n) % n;
-        }
-        index = index * n + along;
+  index = 0;
+  for (int d = 0; d < grid.dimensions; ++d) {
+    const int n = grid.extent[d];
+    int along = point[d] + step[d];
+    if (along < 0 || along >= n) {
+      if (!grid.periodic[d]) return false;
+      along = (along % n + n) % n;
     }
-    return true;
+    index = index * n + along;
+  }
+  return true;
 }
 
 }  // namespace parhelion::placement

@@ -11,16 +11,16 @@ namespace parhelion::placement {
 
 /// A directed edge from every grid point to the point at `step` from it, if it exists.
 struct Offset {
-    Coords step{};
-    std::int64_t bytes = 1;  ///< bytes per edge; 1 if unknown
+  Coords step{};
+  std::int64_t bytes = 1;  ///< bytes per edge; 1 if unknown
 };
 
 /// The sends of every grid point: the same steps everywhere.
 struct Stencil {
-    std::vector<Offset> offsets;
-    /// Cells of one rank, halo width and bytes per cell, if known: see with_halo_bytes.
-    std::vector<std::int64_t> extent = {};
-    int halo = 0, bytes_per_cell = 0;
+  std::vector<Offset> offsets;
+  /// Cells of one rank, halo width and bytes per cell, if known: see with_halo_bytes.
+  std::vector<std::int64_t> extent = {};
+  int halo = 0, bytes_per_cell = 0;
 };
 
 /// Throws Error for more offsets, longer steps or more bytes than placement can count (limits.hpp).
@@ -35,7 +35,7 @@ Stencil full(int dimensions);
 /// Sets bytes and cells from the cells of one rank and the halo width: along each dimension, an
 /// offset carries the whole extent if its step is 0, else the halo width, however long the step.
 /// Throws Error for extents or widths below 1, a wrong number of dimensions, bytes beyond 64 bits.
-Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo,
-                        int bytes_per_cell);
+Stencil with_halo_bytes(
+    Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell);
 
 }  // namespace parhelion::placement

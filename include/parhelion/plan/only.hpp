@@ -19,11 +19,11 @@ namespace parhelion {
 ///     Only{.depth = {{1, 0}, {0, 0}}}         // one layer at the lower side of x
 ///     Only{.neighbors = Neighbors::faces}
 struct Only {
-    static constexpr int as_made = -1;
-    ShortList<int, 16> fields = {};  ///< empty: all
-    HaloWidth depth = as_made;
-    Neighbors neighbors = Neighbors::full;  ///< faces: no ghosts at edges or corners
-    friend bool operator==(const Only&, const Only&) = default;
+  static constexpr int as_made = -1;
+  ShortList<int, 16> fields = {};  ///< empty: all
+  HaloWidth depth = as_made;
+  Neighbors neighbors = Neighbors::full;  ///< faces: no ghosts at edges or corners
+  friend bool operator==(const Only&, const Only&) = default;
 };
 
 /// The subset with all fields and widths explicit, for the functions below. Local. Throws Error for

@@ -7,7 +7,7 @@ namespace parhelion {
 
 /// One array of each domain.
 struct Move {
-    Field from, to;
+  Field from, to;
 };
 
 /// Moves owned values between two domains of the same cells on one communicator. Ghosts are neither
@@ -32,40 +32,39 @@ struct Move {
 ///     CartesianDomain x({nz, ny, nx}, {.process_grid = {p, q, 1}}), y({nx, nz, ny}, …);
 ///     Redistribution to_y(x, y, {}, {2, 0, 1});
 class Redistribution {
-public:
-    Redistribution(const CartesianDomain& from, const CartesianDomain& to,
-                   ExchangeOptions options = {}, std::vector<int> axes = {});
-    Redistribution(const IndexedDomain& from, const IndexedDomain& to,
-                   ExchangeOptions options = {});
-    ~Redistribution();
-    Redistribution(Redistribution&&) noexcept;
-    Redistribution& operator=(Redistribution&&) noexcept;
+ public:
+  Redistribution(const CartesianDomain& from, const CartesianDomain& to,
+      ExchangeOptions options = {}, std::vector<int> axes = {});
+  Redistribution(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options = {});
+  ~Redistribution();
+  Redistribution(Redistribution&&) noexcept;
+  Redistribution& operator=(Redistribution&&) noexcept;
 
-    /// `from` → `to`.
-    void operator()(const Field& from, const Field& to) { forward({{from, to}}); }
-    void forward(std::span<const Move> arrays);
-    void forward(std::initializer_list<Move> arrays) {
-        forward(std::span<const Move>(arrays.begin(), arrays.size()));
-    }
-    /// `to` → `from`.
-    void back(std::span<const Move> arrays);
-    void back(std::initializer_list<Move> arrays) {
-        back(std::span<const Move>(arrays.begin(), arrays.size()));
-    }
+  /// `from` → `to`.
+  void operator()(const Field& from, const Field& to) { forward({{from, to}}); }
+  void forward(std::span<const Move> arrays);
+  void forward(std::initializer_list<Move> arrays) {
+    forward(std::span<const Move>(arrays.begin(), arrays.size()));
+  }
+  /// `to` → `from`.
+  void back(std::span<const Move> arrays);
+  void back(std::initializer_list<Move> arrays) {
+    back(std::span<const Move>(arrays.begin(), arrays.size()));
+  }
 
-    /// Collective. Does the set-up of the first call with such arrays, once.
-    void prepare(std::span<const Move> arrays);
-    void prepare(std::initializer_list<Move> arrays) {
-        prepare(std::span<const Move>(arrays.begin(), arrays.size()));
-    }
+  /// Collective. Does the set-up of the first call with such arrays, once.
+  void prepare(std::span<const Move> arrays);
+  void prepare(std::initializer_list<Move> arrays) {
+    prepare(std::span<const Move>(arrays.begin(), arrays.size()));
+  }
 
-    /// Human-readable messages and sizes. Local.
-    std::string explain() const;
+  /// Human-readable messages and sizes. Local.
+  std::string explain() const;
 
-    class Mover;
+  class Mover;
 
-private:
-    std::unique_ptr<Mover> mover_;
+ private:
+  std::unique_ptr<Mover> mover_;
 };
 
 }  // namespace parhelion

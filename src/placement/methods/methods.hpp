@@ -22,15 +22,15 @@ Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro);
 Order plain_path(const Problem& problem, const Coords& box);
 
 struct Slab {
-    int thickness;
-    const Order& order;
-    unsigned mirror = 0;  ///< bit d: dimension d is reversed
+  int thickness;
+  const Order& order;
+  unsigned mirror = 0;  ///< bit d: dimension d is reversed
 };
 Order slab_after_slab(const Coords& box, int dimension, const std::vector<Slab>& slabs);
 
 /// A cut of a box in two; dimension −1: none.
 struct Cut {
-    int dimension = -1, thickness = 0;
+  int dimension = -1, thickness = 0;
 };
 std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut);
 /// The order of a box that is cut, from those of its halves.
@@ -38,8 +38,8 @@ Order joined(const Coords& box, const Cut& cut, const Order& left, const Order& 
 
 /// An order and its costs inside its box.
 struct Arrangement {
-    Costs costs{};
-    Order order;
+  Costs costs{};
+  Order order;
 };
 
 /// The best strips through `box` for the parts of a share; tries fewer widths for larger boxes.
@@ -47,8 +47,8 @@ Arrangement best_strips(const Problem& problem, const Coords& box, const Share& 
 
 /// A method's result: an order, or the reason why there is none.
 struct Attempt {
-    Order order;
-    std::string reason = {};
+  Order order;
+  std::string reason = {};
 };
 
 Attempt kd_tree(const Problem& problem);

@@ -30,401 +30,400 @@ static_assert(Op::most_dims == StridedOp::most_dims && sizeof(local_index) == si
 
 // The program's context of an array; owns the kernel and tables of one plan.
 class Device {
-public:
-    explicit Device(const std::byte* array) {
-        ordinal_ = device_of(array);
-        if (ordinal_ < 0)
-            throw Error(
-                "an array of MemorySpace::device is in the host's memory: set the space of its "
-                "view to host, or pass an array on a device");
-        int unified = 0;
-        check(driver().get_device_attribute(&unified, attribute_unified_addressing, ordinal_),
-              "cuDeviceGetAttribute");
-        if (unified == 0)
-            throw Error("device " + std::to_string(ordinal_) +
-                        " does not share addresses with the host: use arrays in the host's memory");
-        const auto address = reinterpret_cast<Address>(array);
-        if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
-            context_ == nullptr)
-            take_primary();  // pool memory belongs to no context
-    }
-    ~Device() {
-        if (module_ != nullptr) at_end(context_, [&] { driver().unload_module(module_); });
-        block_.reset();
-        if (has_primary_) driver().release_primary(ordinal_);
-    }
-    Device(const Device&) = delete;
-    Device& operator=(const Device&) = delete;
+ public:
+  explicit Device(const std::byte* array) {
+    ordinal_ = device_of(array);
+    if (ordinal_ < 0)
+      throw Error(
+          "an array of MemorySpace::device is in the host's memory: set the space of its "
+          "view to host, or pass an array on a device");
+    int unified = 0;
+    check(driver().get_device_attribute(&unified, attribute_unified_addressing, ordinal_),
+        "cuDeviceGetAttribute");
+    if (unified == 0)
+      throw Error("device " + std::to_string(ordinal_) +
+                  " does not share addresses with the host: use arrays in the host's memory");
+    const auto address = reinterpret_cast<Address>(array);
+    if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
+        context_ == nullptr)
+      take_primary();  // pool memory belongs to no context
+  }
+  ~Device() {
+    if (module_ != nullptr) at_end(context_, [&] { driver().unload_module(module_); });
+    block_.reset();
+    if (has_primary_) driver().release_primary(ordinal_);
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
-    Context context() const { return context_; }
-    int ordinal() const { return ordinal_; }
-    /// Requires the context to be current.
-    Function kernel() const { return kernel_; }
+  Context context() const { return context_; }
+  int ordinal() const { return ordinal_; }
+  /// Requires the context to be current.
+  Function kernel() const { return kernel_; }
 
-    /// Copies the table to the device. Small tables share a block of memory.
-    std::shared_ptr<const char> upload(const std::vector<char>& table) {
-        constexpr std::size_t line = 256, usual_block = 256 << 10;
-        const std::size_t bytes = (table.size() + line - 1) / line * line;
-        const Current current(context_);
-        load_kernel();
-        if (bytes > left_) {
-            left_ = 0;
-            block_ = allocate(std::max(bytes, usual_block));
-            next_ = block_.get();
-            left_ = std::max(bytes, usual_block);
-        }
-        Stream stream = nullptr;
-        check(driver().create_stream(&stream, stream_non_blocking), "cuStreamCreate");
-        const int copied = driver().copy_to_device(reinterpret_cast<Address>(next_), table.data(),
-                                                   table.size(), stream);
-        const int waited = driver().synchronize_stream(stream);
-        driver().destroy_stream(stream);
-        check(copied, "cuMemcpyHtoDAsync");
-        check(waited, "cuStreamSynchronize");
-        left_ -= bytes;
-        return {block_, std::exchange(next_, next_ + bytes)};
+  /// Copies the table to the device. Small tables share a block of memory.
+  std::shared_ptr<const char> upload(const std::vector<char>& table) {
+    constexpr std::size_t line = 256, usual_block = 256 << 10;
+    const std::size_t bytes = (table.size() + line - 1) / line * line;
+    const Current current(context_);
+    load_kernel();
+    if (bytes > left_) {
+      left_ = 0;
+      block_ = allocate(std::max(bytes, usual_block));
+      next_ = block_.get();
+      left_ = std::max(bytes, usual_block);
     }
+    Stream stream = nullptr;
+    check(driver().create_stream(&stream, stream_non_blocking), "cuStreamCreate");
+    const int copied = driver().copy_to_device(
+        reinterpret_cast<Address>(next_), table.data(), table.size(), stream);
+    const int waited = driver().synchronize_stream(stream);
+    driver().destroy_stream(stream);
+    check(copied, "cuMemcpyHtoDAsync");
+    check(waited, "cuStreamSynchronize");
+    left_ -= bytes;
+    return {block_, std::exchange(next_, next_ + bytes)};
+  }
 
-private:
-    std::shared_ptr<const char> allocate(std::size_t bytes) const {
-        Address first = 0;
-        check(driver().allocate(&first, bytes), "cuMemAlloc");
-        return {reinterpret_cast<const char*>(first), [context = context_, first](const char*) {
-                    at_end(context, [&] { driver().free_memory(first); });
-                }};
-    }
-    void take_primary() {
-        unsigned flags = 0;
-        int active = 0;
-        check(driver().get_primary_state(ordinal_, &flags, &active), "cuDevicePrimaryCtxGetState");
-        if (active == 0)
-            throw Error("device " + std::to_string(ordinal_) +
-                        " has no primary context, and the array is of none: allocate it by "
-                        "cudaMalloc or cuMemAlloc");
-        check(driver().retain_primary(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
-        has_primary_ = true;
-    }
-    void load_kernel() {
-        if (kernel_ != nullptr) return;
-        if (module_ == nullptr)
-            check(driver().load_module(&module_, kernel_text), "cuModuleLoadData");
-        check(driver().get_function(&kernel_, module_, "parhelion_copy"), "cuModuleGetFunction");
-    }
+ private:
+  std::shared_ptr<const char> allocate(std::size_t bytes) const {
+    Address first = 0;
+    check(driver().allocate(&first, bytes), "cuMemAlloc");
+    return {reinterpret_cast<const char*>(first), [context = context_, first](const char*) {
+              at_end(context, [&] { driver().free_memory(first); });
+            }};
+  }
+  void take_primary() {
+    unsigned flags = 0;
+    int active = 0;
+    check(driver().get_primary_state(ordinal_, &flags, &active), "cuDevicePrimaryCtxGetState");
+    if (active == 0)
+      throw Error("device " + std::to_string(ordinal_) +
+                  " has no primary context, and the array is of none: allocate it by "
+                  "cudaMalloc or cuMemAlloc");
+    check(driver().retain_primary(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
+    has_primary_ = true;
+  }
+  void load_kernel() {
+    if (kernel_ != nullptr) return;
+    if (module_ == nullptr) check(driver().load_module(&module_, kernel_text), "cuModuleLoadData");
+    check(driver().get_function(&kernel_, module_, "parhelion_copy"), "cuModuleGetFunction");
+  }
 
-    int ordinal_ = -1;
-    Context context_ = nullptr;
-    bool has_primary_ = false;
-    Module module_ = nullptr;
-    Function kernel_ = nullptr;
-    std::shared_ptr<const char> block_;  // of the next small tables
-    const char* next_ = nullptr;
-    std::size_t left_ = 0;  // bytes from `next_`
+  int ordinal_ = -1;
+  Context context_ = nullptr;
+  bool has_primary_ = false;
+  Module module_ = nullptr;
+  Function kernel_ = nullptr;
+  std::shared_ptr<const char> block_;  // of the next small tables
+  const char* next_ = nullptr;
+  std::size_t left_ = 0;  // bytes from `next_`
 };
 
 // Some ops of a level; maps their base numbers to those of the program.
 struct Part {
-    Launch launch{};
-    std::vector<int> src_bases, dst_bases;
+  Launch launch{};
+  std::vector<int> src_bases, dst_bases;
 };
 
 struct Compiled {
-    std::vector<Part> parts;  // run in order
-    std::shared_ptr<const Device> device;
-    std::shared_ptr<const char> table;
+  std::vector<Part> parts;  // run in order
+  std::shared_ptr<const Device> device;
+  std::shared_ptr<const char> table;
 };
 
 class Compiler {
-public:
-    explicit Compiler(const Program& program) {
-        const Levels levels = levels_of(program);
-        for (const Program& level : levels.levels) {
-            for (const StridedOp& op : level.strided) add(op);
-            for (const IndexedOp& op : level.indexed) add(op);
-            for (const RunsOp& op : level.runs) add(op);
-            close();
-        }
+ public:
+  explicit Compiler(const Program& program) {
+    const Levels levels = levels_of(program);
+    for (const Program& level : levels.levels) {
+      for (const StridedOp& op : level.strided) add(op);
+      for (const IndexedOp& op : level.indexed) add(op);
+      for (const RunsOp& op : level.runs) add(op);
+      close();
     }
-    std::vector<Part> parts;
-    std::vector<char> table;
+  }
+  std::vector<Part> parts;
+  std::vector<char> table;
 
-private:
-    template <class T>
-    long long append(const T* values, std::size_t count) {
-        if (table.empty()) table.resize(16);  // offset 0 means none
-        table.resize((table.size() + 15) / 16 * 16);
-        const std::size_t at = table.size();
-        const auto* const first = reinterpret_cast<const char*>(values);
-        table.insert(table.end(), first, first + count * sizeof(T));
-        return static_cast<long long>(at);
-    }
-    long long append(const local_index* list, byte_count count) {
-        return list == nullptr ? 0 : append(list, static_cast<std::size_t>(count));
-    }
+ private:
+  template <class T>
+  long long append(const T* values, std::size_t count) {
+    if (table.empty()) table.resize(16);  // offset 0 means none
+    table.resize((table.size() + 15) / 16 * 16);
+    const std::size_t at = table.size();
+    const auto* const first = reinterpret_cast<const char*>(values);
+    table.insert(table.end(), first, first + count * sizeof(T));
+    return static_cast<long long>(at);
+  }
+  long long append(const local_index* list, byte_count count) {
+    return list == nullptr ? 0 : append(list, static_cast<std::size_t>(count));
+  }
 
-    template <class From>
-    static Op op_at(const From& from, byte_count width) {
-        Op op{};
-        op.src = from.src, op.dst = from.dst, op.width = width;
-        op.scalar = static_cast<int>(from.scalar);
-        return op;
+  template <class From>
+  static Op op_at(const From& from, byte_count width) {
+    Op op{};
+    op.src = from.src, op.dst = from.dst, op.width = width;
+    op.scalar = static_cast<int>(from.scalar);
+    return op;
+  }
+  void add(const StridedOp& from) {
+    Op op = op_at(from, from.width);
+    op.dims = from.dims;
+    op.negated = from.negated;
+    for (std::size_t d = 0; d < StridedOp::most_dims; ++d) {
+      op.count[d] = from.count[d];
+      op.src_stride[d] = from.src_stride[d];
+      op.dst_stride[d] = from.dst_stride[d];
     }
-    void add(const StridedOp& from) {
-        Op op = op_at(from, from.width);
-        op.dims = from.dims;
-        op.negated = from.negated;
-        for (std::size_t d = 0; d < StridedOp::most_dims; ++d) {
-            op.count[d] = from.count[d];
-            op.src_stride[d] = from.src_stride[d];
-            op.dst_stride[d] = from.dst_stride[d];
-        }
-        add(from, op);
+    add(from, op);
+  }
+  void add(const IndexedOp& from) {
+    Op op = op_at(from, from.width);
+    op.dims = 1;
+    op.count[0] = from.count;
+    op.src_stride[0] = from.src_stride;
+    op.dst_stride[0] = from.dst_stride;
+    op.src_list = append(from.src_list, from.count);
+    op.dst_list = append(from.dst_list, from.count);
+    add(from, op);
+  }
+  void add(const RunsOp& from) {
+    std::vector<RunItem> items;
+    long long first = 0;
+    for (const Run& run : from.runs) {
+      items.push_back({run.src, run.dst, run.bytes, first});
+      first += chunks_of(run.bytes);
     }
-    void add(const IndexedOp& from) {
-        Op op = op_at(from, from.width);
-        op.dims = 1;
-        op.count[0] = from.count;
-        op.src_stride[0] = from.src_stride;
-        op.dst_stride[0] = from.dst_stride;
-        op.src_list = append(from.src_list, from.count);
-        op.dst_list = append(from.dst_list, from.count);
-        add(from, op);
-    }
-    void add(const RunsOp& from) {
-        std::vector<RunItem> items;
-        long long first = 0;
-        for (const Run& run : from.runs) {
-            items.push_back({run.src, run.dst, run.bytes, first});
-            first += chunks_of(run.bytes);
-        }
-        Op op = op_at(from, 0);
-        op.count[0] = static_cast<long long>(items.size());
-        op.runs = append(items.data(), items.size());
-        add(from, op, first);
-    }
-    template <class From>
-    void add(const From& from, Op op) {
-        op.chunks = chunks_of(op.width);
-        long long items = op.chunks;
-        for (int d = 0; d < op.dims; ++d) items *= op.count[d];
-        add(from, op, items);
-    }
-    template <class From>
-    void add(const From& from, Op op, long long items) {
-        if (part_.src_bases.size() + part_.dst_bases.size() + 2 > Launch::most_bases) close();
-        op.src_base = number_in(part_.src_bases, from.src_base);
-        op.dst_base = number_in(part_.dst_bases, from.dst_base);
-        op.first = std::exchange(part_.launch.items, part_.launch.items + items);
-        ops_.push_back(op);
-    }
-    static long long chunks_of(byte_count bytes) { return (bytes + chunk - 1) / chunk; }
-    static int number_in(std::vector<int>& bases, int base) {
-        const auto found = std::find(bases.begin(), bases.end(), base);
-        if (found != bases.end()) return static_cast<int>(found - bases.begin());
-        bases.push_back(base);
-        return static_cast<int>(bases.size()) - 1;
-    }
-    // Numbers destinations after all sources.
-    void close() {
-        if (ops_.empty()) return;
-        for (Op& op : ops_) op.dst_base += static_cast<int>(part_.src_bases.size());
-        part_.launch.count = static_cast<int>(ops_.size());
-        part_.launch.ops = append(ops_.data(), ops_.size());
-        parts.push_back(std::exchange(part_, {}));
-        ops_.clear();
-    }
+    Op op = op_at(from, 0);
+    op.count[0] = static_cast<long long>(items.size());
+    op.runs = append(items.data(), items.size());
+    add(from, op, first);
+  }
+  template <class From>
+  void add(const From& from, Op op) {
+    op.chunks = chunks_of(op.width);
+    long long items = op.chunks;
+    for (int d = 0; d < op.dims; ++d) items *= op.count[d];
+    add(from, op, items);
+  }
+  template <class From>
+  void add(const From& from, Op op, long long items) {
+    if (part_.src_bases.size() + part_.dst_bases.size() + 2 > Launch::most_bases) close();
+    op.src_base = number_in(part_.src_bases, from.src_base);
+    op.dst_base = number_in(part_.dst_bases, from.dst_base);
+    op.first = std::exchange(part_.launch.items, part_.launch.items + items);
+    ops_.push_back(op);
+  }
+  static long long chunks_of(byte_count bytes) { return (bytes + chunk - 1) / chunk; }
+  static int number_in(std::vector<int>& bases, int base) {
+    const auto found = std::find(bases.begin(), bases.end(), base);
+    if (found != bases.end()) return static_cast<int>(found - bases.begin());
+    bases.push_back(base);
+    return static_cast<int>(bases.size()) - 1;
+  }
+  // Numbers destinations after all sources.
+  void close() {
+    if (ops_.empty()) return;
+    for (Op& op : ops_) op.dst_base += static_cast<int>(part_.src_bases.size());
+    part_.launch.count = static_cast<int>(ops_.size());
+    part_.launch.ops = append(ops_.data(), ops_.size());
+    parts.push_back(std::exchange(part_, {}));
+    ops_.clear();
+  }
 
-    Part part_;
-    std::vector<Op> ops_;
+  Part part_;
+  std::vector<Op> ops_;
 };
 
 // An own stream, or one of the program, whose pending work is unknown.
 class DeviceQueue final : public Queue {
-public:
-    explicit DeviceQueue(std::shared_ptr<const Device> device) : device_(std::move(device)) {
-        if (!device_) return;
-        context_ = device_->context();
-        const Current current(context_);
-        check(driver().create_stream(&stream_, stream_non_blocking), "cuStreamCreate");
-    }
-    DeviceQueue(Context context, Stream stream)
-        : context_(context), stream_(stream), is_own_(false) {}
-    ~DeviceQueue() override {
-        if (context_ == nullptr) return;
-        at_end(context_, [&] {
-            if (is_own_) driver().synchronize_stream(stream_);
-            for (const auto& [number, event] : recorded_) driver().destroy_event(event);
-            for (EventHandle event : spare_) driver().destroy_event(event);
-            if (is_own_) driver().destroy_stream(stream_);
-        });
-    }
+ public:
+  explicit DeviceQueue(std::shared_ptr<const Device> device) : device_(std::move(device)) {
+    if (!device_) return;
+    context_ = device_->context();
+    const Current current(context_);
+    check(driver().create_stream(&stream_, stream_non_blocking), "cuStreamCreate");
+  }
+  DeviceQueue(Context context, Stream stream)
+      : context_(context), stream_(stream), is_own_(false) {}
+  ~DeviceQueue() override {
+    if (context_ == nullptr) return;
+    at_end(context_, [&] {
+      if (is_own_) driver().synchronize_stream(stream_);
+      for (const auto& [number, event] : recorded_) driver().destroy_event(event);
+      for (EventHandle event : spare_) driver().destroy_event(event);
+      if (is_own_) driver().destroy_stream(stream_);
+    });
+  }
 
-    void enqueue(const Program& program, Bases src, Bases dst, Reduction reduction) override {
-        const auto* const compiled = static_cast<const Compiled*>(program.compiled.get());
-        if (compiled == nullptr) return;  // an empty program
-        const Current current(context_);
-        for (const Part& part : compiled->parts) {
-            Launch launch = part.launch;
-            launch.reduction = reduction.kind();
-            char** base = launch.base;
-            for (const int each : part.src_bases) *base++ = reinterpret_cast<char*>(src[each]);
-            for (const int each : part.dst_bases) *base++ = reinterpret_cast<char*>(dst[each]);
-            const auto blocks = static_cast<unsigned>(std::min<long long>(
-                (launch.items + threads_of_block - 1) / threads_of_block, most_blocks));
-            void* parameters[1] = {&launch};
-            check(driver().launch(compiled->device->kernel(), blocks, 1, 1, threads_of_block, 1, 1,
-                                  0, stream_, parameters, nullptr),
-                  "cuLaunchKernel");
-            is_recorded_ = false;
-        }
+  void enqueue(const Program& program, Bases src, Bases dst, Reduction reduction) override {
+    const auto* const compiled = static_cast<const Compiled*>(program.compiled.get());
+    if (compiled == nullptr) return;  // an empty program
+    const Current current(context_);
+    for (const Part& part : compiled->parts) {
+      Launch launch = part.launch;
+      launch.reduction = reduction.kind();
+      char** base = launch.base;
+      for (const int each : part.src_bases) *base++ = reinterpret_cast<char*>(src[each]);
+      for (const int each : part.dst_bases) *base++ = reinterpret_cast<char*>(dst[each]);
+      const auto blocks = static_cast<unsigned>(std::min<long long>(
+          (launch.items + threads_of_block - 1) / threads_of_block, most_blocks));
+      void* parameters[1] = {&launch};
+      check(driver().launch(compiled->device->kernel(), blocks, 1, 1, threads_of_block, 1, 1, 0,
+                stream_, parameters, nullptr),
+          "cuLaunchKernel");
+      is_recorded_ = false;
     }
-    Event record() override {
-        if (context_ == nullptr) return {};
-        if (is_own_ && is_recorded_) return {recorded_.empty() ? 0 : last_};
-        if (!is_own_) has_passed(last_);  // nobody else asks for the events of a program's stream
-        const Current current(context_);
-        check(driver().record_event(spare(), stream_), "cuEventRecord");
-        recorded_.emplace_back(++last_, spare_.back());
-        spare_.pop_back();
-        is_recorded_ = true;
-        return {last_};
-    }
-    void follow(Queue& other) override {
-        auto* const queue = dynamic_cast<DeviceQueue*>(&other);
-        if (queue == nullptr) return other.wait();
-        if (queue == this || context_ == nullptr) return;
-        if (queue->record().number == 0) return;
-        const Current current(context_);
-        check(driver().wait_event(stream_, queue->recorded_.back().second, 0), "cuStreamWaitEvent");
-        is_recorded_ = false;
-    }
-    void follow_program() override {
-        if (context_ == nullptr) return;
-        const Current current(context_);
-        const int status = driver().synchronize();
-        if (is_of_capture(status)) throw Error(in_capture);
-        check(status, "cuCtxSynchronize");
-    }
-    // An own stream is never captured, but capturing others may forbid to query its events.
-    std::string refusal() override {
-        if (context_ == nullptr) return {};
-        int captured = 0;
-        const Current current(context_);
-        int status = driver().is_capturing(is_own_ ? nullptr : stream_, &captured);
-        if (status == success && is_own_) status = driver().query_event(spare());
-        if (captured != 0 || is_of_capture(status)) return in_capture;
-        if (status != not_ready) check(status, "cuStreamIsCapturing");
-        return {};
-    }
+  }
+  Event record() override {
+    if (context_ == nullptr) return {};
+    if (is_own_ && is_recorded_) return {recorded_.empty() ? 0 : last_};
+    if (!is_own_) has_passed(last_);  // nobody else asks for the events of a program's stream
+    const Current current(context_);
+    check(driver().record_event(spare(), stream_), "cuEventRecord");
+    recorded_.emplace_back(++last_, spare_.back());
+    spare_.pop_back();
+    is_recorded_ = true;
+    return {last_};
+  }
+  void follow(Queue& other) override {
+    auto* const queue = dynamic_cast<DeviceQueue*>(&other);
+    if (queue == nullptr) return other.wait();
+    if (queue == this || context_ == nullptr) return;
+    if (queue->record().number == 0) return;
+    const Current current(context_);
+    check(driver().wait_event(stream_, queue->recorded_.back().second, 0), "cuStreamWaitEvent");
+    is_recorded_ = false;
+  }
+  void follow_program() override {
+    if (context_ == nullptr) return;
+    const Current current(context_);
+    const int status = driver().synchronize();
+    if (is_of_capture(status)) throw Error(in_capture);
+    check(status, "cuCtxSynchronize");
+  }
+  // An own stream is never captured, but capturing others may forbid to query its events.
+  std::string refusal() override {
+    if (context_ == nullptr) return {};
+    int captured = 0;
+    const Current current(context_);
+    int status = driver().is_capturing(is_own_ ? nullptr : stream_, &captured);
+    if (status == success && is_own_) status = driver().query_event(spare());
+    if (captured != 0 || is_of_capture(status)) return in_capture;
+    if (status != not_ready) check(status, "cuStreamIsCapturing");
+    return {};
+  }
 
-private:
-    // Requires the context to be current.
-    EventHandle spare() {
-        if (spare_.empty()) {
-            EventHandle made = nullptr;
-            check(driver().create_event(&made, event_without_timing), "cuEventCreate");
-            spare_.push_back(made);
-        }
-        return spare_.back();
+ private:
+  // Requires the context to be current.
+  EventHandle spare() {
+    if (spare_.empty()) {
+      EventHandle made = nullptr;
+      check(driver().create_event(&made, event_without_timing), "cuEventCreate");
+      spare_.push_back(made);
     }
-    bool has_passed(std::uint64_t number) override {
-        if (recorded_.empty() || recorded_.front().first > number) return true;
-        const Current current(context_);
-        while (!recorded_.empty()) {
-            const int status = driver().query_event(recorded_.front().second);
-            if (status == not_ready) break;
-            check(status, "cuEventQuery");
-            spare_.push_back(recorded_.front().second);  // complete: reusable
-            recorded_.pop_front();
-        }
-        return recorded_.empty() || recorded_.front().first > number;
+    return spare_.back();
+  }
+  bool has_passed(std::uint64_t number) override {
+    if (recorded_.empty() || recorded_.front().first > number) return true;
+    const Current current(context_);
+    while (!recorded_.empty()) {
+      const int status = driver().query_event(recorded_.front().second);
+      if (status == not_ready) break;
+      check(status, "cuEventQuery");
+      spare_.push_back(recorded_.front().second);  // complete: reusable
+      recorded_.pop_front();
     }
+    return recorded_.empty() || recorded_.front().first > number;
+  }
 
-    const std::shared_ptr<const Device> device_;
-    Context context_ = nullptr;  // null on a rank without arrays
-    Stream stream_ = nullptr;
-    const bool is_own_ = true;
-    std::deque<std::pair<std::uint64_t, EventHandle>> recorded_;  // not known to be complete
-    std::vector<EventHandle> spare_;
-    std::uint64_t last_ = 0;
-    bool is_recorded_ = true;  // the last event covers all work of this queue
+  const std::shared_ptr<const Device> device_;
+  Context context_ = nullptr;  // null on a rank without arrays
+  Stream stream_ = nullptr;
+  const bool is_own_ = true;
+  std::deque<std::pair<std::uint64_t, EventHandle>> recorded_;  // not known to be complete
+  std::vector<EventHandle> spare_;
+  std::uint64_t last_ = 0;
+  bool is_recorded_ = true;  // the last event covers all work of this queue
 };
 
 class DeviceExecutor final : public Executor {
-public:
-    explicit DeviceExecutor(const std::byte* array) {
-        static_cast<void>(driver());
-        if (array != nullptr) device_ = std::make_shared<Device>(array);
-    }
+ public:
+  explicit DeviceExecutor(const std::byte* array) {
+    static_cast<void>(driver());
+    if (array != nullptr) device_ = std::make_shared<Device>(array);
+  }
 
-    void compile(Program& program) override {
-        program.compiled = nullptr;
-        if (program.empty()) return;
-        if (!device_) throw std::logic_error("a program of a rank without arrays has copies");
-        Compiler made(program);
-        auto table = device_->upload(made.table);
-        for (Part& part : made.parts) part.launch.table = table.get();
-        program.compiled =
-            std::make_shared<const Compiled>(std::move(made.parts), device_, std::move(table));
-    }
-    std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
+  void compile(Program& program) override {
+    program.compiled = nullptr;
+    if (program.empty()) return;
+    if (!device_) throw std::logic_error("a program of a rank without arrays has copies");
+    Compiler made(program);
+    auto table = device_->upload(made.table);
+    for (Part& part : made.parts) part.launch.table = table.get();
+    program.compiled =
+        std::make_shared<const Compiled>(std::move(made.parts), device_, std::move(table));
+  }
+  std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
 
-    // Page-locked memory, which has the same address on the device.
-    std::shared_ptr<std::byte> allocate(byte_count bytes) override {
-        if (!device_ || bytes == 0) return {allocate_aligned(bytes).release(), FreeBytes()};
-        const Current current(device_->context());
-        void* memory = nullptr;
-        const int status =
-            driver().allocate_host(&memory, static_cast<std::size_t>(bytes), host_memory_portable);
-        if (status == out_of_memory) throw std::bad_alloc();
-        check(status, "cuMemHostAlloc");
-        return {static_cast<std::byte*>(memory), [device = device_](std::byte* first) {
-                    at_end(device->context(), [&] {
-                        driver().synchronize();  // copies may be pending
-                        driver().free_host(first);
-                    });
-                }};
-    }
-    std::string description() const override {
-        return device_ ? "a kernel on device " + std::to_string(device_->ordinal()) +
-                             ", messages in page-locked memory"
-                       : "nobody: this rank has no arrays";
-    }
-    bool reaches_host() const override { return false; }
-    std::string refusal(Reduction reduction) const override {
-        return reduction.by() == nullptr
-                   ? ""
-                   : "a reduction that the program defines does not run on a device: use one of "
-                     "the library's, or arrays in the host's memory";
-    }
+  // Page-locked memory, which has the same address on the device.
+  std::shared_ptr<std::byte> allocate(byte_count bytes) override {
+    if (!device_ || bytes == 0) return {allocate_aligned(bytes).release(), FreeBytes()};
+    const Current current(device_->context());
+    void* memory = nullptr;
+    const int status =
+        driver().allocate_host(&memory, static_cast<std::size_t>(bytes), host_memory_portable);
+    if (status == out_of_memory) throw std::bad_alloc();
+    check(status, "cuMemHostAlloc");
+    return {static_cast<std::byte*>(memory), [device = device_](std::byte* first) {
+              at_end(device->context(), [&] {
+                driver().synchronize();  // copies may be pending
+                driver().free_host(first);
+              });
+            }};
+  }
+  std::string description() const override {
+    return device_ ? "a kernel on device " + std::to_string(device_->ordinal()) +
+                         ", messages in page-locked memory"
+                   : "nobody: this rank has no arrays";
+  }
+  bool reaches_host() const override { return false; }
+  std::string refusal(Reduction reduction) const override {
+    return reduction.by() == nullptr
+               ? ""
+               : "a reduction that the program defines does not run on a device: use one of "
+                 "the library's, or arrays in the host's memory";
+  }
 
-private:
-    std::shared_ptr<Device> device_;
+ private:
+  std::shared_ptr<Device> device_;
 };
 
 }  // namespace
 }  // namespace device
 
 std::shared_ptr<Executor> make_device_executor(const std::byte* array) {
-    return std::make_shared<device::DeviceExecutor>(array);
+  return std::make_shared<device::DeviceExecutor>(array);
 }
 
 std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
-    using namespace device;
-    constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
-    Context context = nullptr;
-    auto* const handle = static_cast<Stream>(stream);
-    const auto address = reinterpret_cast<Address>(array);
-    if (array == nullptr ||
-        driver().get_pointer_attribute(&context, attribute_context, address) != success ||
-        context == nullptr)
-        check(driver().get_context(&context), "cuCtxGetCurrent");
-    if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
-        check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
-    if (context == nullptr)
-        throw Error(
-            "the default stream belongs to the current context, and there is none: make one "
-            "current, by cudaSetDevice or cuCtxSetCurrent");
-    return std::make_shared<DeviceQueue>(context, handle);
+  using namespace device;
+  constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+  Context context = nullptr;
+  auto* const handle = static_cast<Stream>(stream);
+  const auto address = reinterpret_cast<Address>(array);
+  if (array == nullptr ||
+      driver().get_pointer_attribute(&context, attribute_context, address) != success ||
+      context == nullptr)
+    check(driver().get_context(&context), "cuCtxGetCurrent");
+  if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
+    check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
+  if (context == nullptr)
+    throw Error(
+        "the default stream belongs to the current context, and there is none: make one "
+        "current, by cudaSetDevice or cuCtxSetCurrent");
+  return std::make_shared<DeviceQueue>(context, handle);
 }
 
 }  // namespace parhelion

@@ -23,48 +23,48 @@ namespace {
 // Without pidfd (Linux before 5.3, no descriptors left): the state that follows the name in
 // parentheses.
 bool runs_by_name(std::int64_t process) {
-    std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
-    // An unreadable file is inconclusive. By kill, a zombie counts as running.
-    if (file == nullptr) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
-    char line[512] = {};
-    const bool told = std::fgets(line, sizeof line, file) != nullptr;
-    std::fclose(file);
-    if (!told) return false;
-    const std::string text = line;
-    const auto name_end = text.rfind(") ");
-    return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
+  std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
+  // An unreadable file is inconclusive. By kill, a zombie counts as running.
+  if (file == nullptr) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+  char line[512] = {};
+  const bool told = std::fgets(line, sizeof line, file) != nullptr;
+  std::fclose(file);
+  if (!told) return false;
+  const std::string text = line;
+  const auto name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
 
 std::shared_ptr<Mailbox> map_mailbox(const RemotePlace& place) {
-    const std::shared_ptr<std::byte> mapped = map_place(place);
-    return {mapped, reinterpret_cast<Mailbox*>(mapped.get())};
+  const std::shared_ptr<std::byte> mapped = map_place(place);
+  return {mapped, reinterpret_cast<Mailbox*>(mapped.get())};
 }
 
 // Serializes this context's threads, as MPI_THREAD_SERIALIZED requires.
 class OneAtATime {
-public:
-    explicit OneAtATime(bool waits = false)
-        : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
-        if (has_turn_) return;
-        if (waits) lock_.lock();
-        else static_cast<void>(lock_.try_lock());
-        has_turn_ = lock_.owns_lock();
-    }
-    explicit operator bool() const { return has_turn_; }
+ public:
+  explicit OneAtATime(bool waits = false)
+      : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
+    if (has_turn_) return;
+    if (waits) lock_.lock();
+    else static_cast<void>(lock_.try_lock());
+    has_turn_ = lock_.owns_lock();
+  }
+  explicit operator bool() const { return has_turn_; }
 
-private:
-    static std::mutex& mutex() {
-        static std::mutex instance;
-        return instance;
-    }
-    std::unique_lock<std::mutex> lock_;
-    bool has_turn_;
+ private:
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  std::unique_lock<std::mutex> lock_;
+  bool has_turn_;
 };
 
 // Process numbers are comparable only within one namespace.
 std::int64_t process_namespace() {
-    struct stat status{};
-    return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
+  struct stat status{};
+  return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
 }
 
 }  // namespace
@@ -75,132 +75,130 @@ NodeNeighbor::NodeNeighbor(int rank_, std::int64_t process_, std::shared_ptr<Mai
       mailbox(std::move(mailbox_)) {}
 
 NodeNeighbor::~NodeNeighbor() {
-    if (process_descriptor >= 0) close(process_descriptor);
+  if (process_descriptor >= 0) close(process_descriptor);
 }
 
 bool NodeNeighbor::alive() const {
-    pollfd ended{process_descriptor, POLLIN, 0};
-    // The program may have closed the descriptor, and a low limit makes poll fail: neither means an
-    // end.
-    const bool told =
-        process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
-    return told ? ended.revents == 0 : runs_by_name(process);
+  pollfd ended{process_descriptor, POLLIN, 0};
+  // The program may have closed the descriptor, and a low limit makes poll fail: neither means an
+  // end.
+  const bool told =
+      process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
+  return told ? ended.revents == 0 : runs_by_name(process);
 }
 
 int NodeNeighbor::lost() const {
-    if (const int told = mailbox ? mailbox->lost_rank.load(std::memory_order_acquire) : -1;
-        told >= 0)
-        return told;
-    return alive() ? -1 : rank;
+  if (const int told = mailbox ? mailbox->lost_rank.load(std::memory_order_acquire) : -1; told >= 0)
+    return told;
+  return alive() ? -1 : rank;
 }
 
 NodeContext::NodeContext(const Communicator& comm)
     : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()) {
-    const auto memory = allocate_node_shared(sizeof(Mailbox));
-    mailbox_ = {memory, new (memory.get()) Mailbox};
-    CollectiveState& state = comm.collective_state();
-    oversubscribed_ = comm.node().size() > processes_at_once(state.node_threads);
-    state.lost = [this] { return lost_rank(); };
-    state.tell_lost = [this](int rank) { tell_lost(rank); };
+  const auto memory = allocate_node_shared(sizeof(Mailbox));
+  mailbox_ = {memory, new (memory.get()) Mailbox};
+  CollectiveState& state = comm.collective_state();
+  oversubscribed_ = comm.node().size() > processes_at_once(state.node_threads);
+  state.lost = [this] { return lost_rank(); };
+  state.tell_lost = [this](int rank) { tell_lost(rank); };
 }
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
-    return *neighbors_
-                .emplace(rank, std::make_unique<NodeNeighbor>(rank, mailbox.process,
-                                                              map_mailbox(mailbox)))
-                .first->second;
+  const std::lock_guard lock(mutex_);
+  if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
+  return *neighbors_
+              .emplace(
+                  rank, std::make_unique<NodeNeighbor>(rank, mailbox.process, map_mailbox(mailbox)))
+              .first->second;
 }
 
 Words NodeContext::record() const {
-    Words words{process_namespace()};
-    put_place(words, mailbox_place());
-    return words;
+  Words words{process_namespace()};
+  put_place(words, mailbox_place());
+  return words;
 }
 
 void NodeContext::watch(int rank, const Words& record) {
-    if (record.empty()) return;
-    WordReader words(record);
-    const bool same_namespace = words.next() == process_namespace();
-    const RemotePlace place = get_place(words);
-    try {
-        meet(rank, place);
-    } catch (const Error&) {  // no permission, or it has already ended
-        const std::lock_guard lock(mutex_);
-        if (same_namespace && !unreachable_.contains(rank))
-            unreachable_.emplace(rank,
-                                 std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
-    }
+  if (record.empty()) return;
+  WordReader words(record);
+  const bool same_namespace = words.next() == process_namespace();
+  const RemotePlace place = get_place(words);
+  try {
+    meet(rank, place);
+  } catch (const Error&) {  // no permission, or it has already ended
+    const std::lock_guard lock(mutex_);
+    if (same_namespace && !unreachable_.contains(rank))
+      unreachable_.emplace(rank, std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
+  }
 }
 
 // MPI_Iprobe progresses MPI (MPI-4.1 §2.9). Ignores errors: the wait for a lost rank reports it.
 void NodeContext::keep_mpi_going() const {
-    if (!mpi_serves_this_thread()) return;
-    const OneAtATime turn;
-    if (!turn) return;
-    int found = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
+  if (!mpi_serves_this_thread()) return;
+  const OneAtATime turn;
+  if (!turn) return;
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
 }
 
 int NodeContext::lost_rank() {
-    const std::lock_guard lock(mutex_);
-    for (const auto* some : {&neighbors_, &unreachable_})
-        for (const auto& [rank, neighbor] : *some)
-            if (const int lost = neighbor->lost(); lost >= 0) return lost;
-    listen();
-    return heard_;
+  const std::lock_guard lock(mutex_);
+  for (const auto* some : {&neighbors_, &unreachable_})
+    for (const auto& [rank, neighbor] : *some)
+      if (const int lost = neighbor->lost(); lost >= 0) return lost;
+  listen();
+  return heard_;
 }
 
 // Ignores MPI errors: with a lost rank any call may fail.
 void NodeContext::listen() {
-    if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
-    const OneAtATime turn;
-    if (!turn) return;  // a later call receives it
-    int found = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    std::int64_t lost = -1;
-    if (MPI_Improbe(MPI_ANY_SOURCE, Communicator::lost_rank_tag, comm_, &found, &message,
-                    MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-        !found)
-        return;
-    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = lost;
+  if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+  const OneAtATime turn;
+  if (!turn) return;  // a later call receives it
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  std::int64_t lost = -1;
+  if (MPI_Improbe(MPI_ANY_SOURCE, Communicator::lost_rank_tag, comm_, &found, &message,
+          MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+      !found)
+    return;
+  if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = lost;
 }
 
 void NodeContext::pass_on(int rank) {
-    if (told_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
-    const OneAtATime turn(true);
-    told_ = rank;
-    for (int step = 1; step < size_; step *= 2) {
-        const int other = (rank_ + step) % size_;
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, Communicator::lost_rank_tag,
-                                       comm_, &request) == MPI_SUCCESS)
-            MPI_Request_free(&request);
-    }
+  if (told_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
+  const OneAtATime turn(true);
+  told_ = rank;
+  for (int step = 1; step < size_; step *= 2) {
+    const int other = (rank_ + step) % size_;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, Communicator::lost_rank_tag,
+                             comm_, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
 }
 
 void NodeContext::tell_lost(int rank) {
-    const std::lock_guard lock(mutex_);
-    mailbox_->lost_rank.store(rank, std::memory_order_release);
-    for (const auto& [other, each] : neighbors_) ring(*each->mailbox);
-    pass_on(rank);
+  const std::lock_guard lock(mutex_);
+  mailbox_->lost_rank.store(rank, std::memory_order_release);
+  for (const auto& [other, each] : neighbors_) ring(*each->mailbox);
+  pass_on(rank);
 }
 
 Watch::Watch(const Communicator& comm) {
-    try {
-        node_ = &comm.shared_state<NodeContext>();
-        record_ = node_->record();
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::system) throw;
-    }
+  try {
+    node_ = &comm.shared_state<NodeContext>();
+    record_ = node_->record();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::system) throw;
+  }
 }
 
 void Watch::meet(const Plan& plan) const {
-    if (node_ == nullptr) return;
-    for (const StagePlan& stage : plan.stages)
-        for (const LinkPlan& link : stage.links)
-            if (plan.communicator().node_rank(link.rank) >= 0) node_->watch(link.rank, link.record);
+  if (node_ == nullptr) return;
+  for (const StagePlan& stage : plan.stages)
+    for (const LinkPlan& link : stage.links)
+      if (plan.communicator().node_rank(link.rank) >= 0) node_->watch(link.rank, link.record);
 }
 
 }  // namespace parhelion

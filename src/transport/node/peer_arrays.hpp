@@ -17,30 +17,30 @@ namespace parhelion {
 /// Place of a block for other processes: words that name memory (a device's: process, number,
 /// handle), and the offset of the first owned cell in it.
 struct BlockPlace {
-    std::array<std::int64_t, 10> memory{};
-    std::int64_t offset = 0;
-    friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
+  std::array<std::int64_t, 10> memory{};
+  std::int64_t offset = 0;
+  friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 
 /// The owner describes a block, its neighbor maps it.
 class ArrayAccess {
-public:
-    virtual ~ArrayAccess() = default;
-    /// Why neighbors cannot map all arrays of the plan, empty when they can. Local.
-    virtual std::string refusal(const Plan& plan) const = 0;
-    /// Nullopt when neighbors cannot map the block. Local.
-    virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
-    /// Maps the memory for the life of the pointer. Throws Error.
-    virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
-    /// Allocates message memory that neighbors can map. Throws Error.
-    virtual std::shared_ptr<std::byte> allocate(byte_count bytes) const {
-        return allocate_node_shared(bytes);
-    }
-    /// Changes when memory at these addresses may have been freed and reallocated. Called in each
-    /// exchange.
-    virtual std::uint64_t identity(const std::vector<ArrayBlock>&, Bases) const {
-        return node_shared_returns();
-    }
+ public:
+  virtual ~ArrayAccess() = default;
+  /// Why neighbors cannot map all arrays of the plan, empty when they can. Local.
+  virtual std::string refusal(const Plan& plan) const = 0;
+  /// Nullopt when neighbors cannot map the block. Local.
+  virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
+  /// Maps the memory for the life of the pointer. Throws Error.
+  virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
+  /// Allocates message memory that neighbors can map. Throws Error.
+  virtual std::shared_ptr<std::byte> allocate(byte_count bytes) const {
+    return allocate_node_shared(bytes);
+  }
+  /// Changes when memory at these addresses may have been freed and reallocated. Called in each
+  /// exchange.
+  virtual std::uint64_t identity(const std::vector<ArrayBlock>&, Bases) const {
+    return node_shared_returns();
+  }
 };
 
 /// For arrays in node-shared memory, mapped by file descriptor.
@@ -60,30 +60,30 @@ std::string private_field(const Plan& plan);
 
 /// Mappings of a neighbor's arrays; unmaps those unused for some array sets.
 class PeerMappings {
-public:
-    void start() { ++set_; }
-    /// The block's address here; maps new memory. Throws Error.
-    std::byte* find(const BlockPlace& place, const ArrayAccess& access);
-    void forget_old();
+ public:
+  void start() { ++set_; }
+  /// The block's address here; maps new memory. Throws Error.
+  std::byte* find(const BlockPlace& place, const ArrayAccess& access);
+  void forget_old();
 
-private:
-    // Grants may name a set until four newer ones exist, and older sets may be resolved after it.
-    static constexpr std::uint64_t sets_kept = 8;
-    struct Mapped {
-        decltype(BlockPlace::memory) memory;
-        std::shared_ptr<std::byte> start;
-        std::uint64_t last_used;
-    };
-    std::vector<Mapped> all_;
-    std::uint64_t set_ = 0;
+ private:
+  // Grants may name a set until four newer ones exist, and older sets may be resolved after it.
+  static constexpr std::uint64_t sets_kept = 8;
+  struct Mapped {
+    decltype(BlockPlace::memory) memory;
+    std::shared_ptr<std::byte> start;
+    std::uint64_t last_used;
+  };
+  std::vector<Mapped> all_;
+  std::uint64_t set_ = 0;
 };
 
 /// The neighbor's fields: a plan without links whose bases point into mapped memory.
 struct PeerPlan {
-    Plan plan;
-    std::vector<Link> link_of_group;  ///< the neighbor's links to this rank: selections only
-    PeerMappings arrays;
-    Links links() const;
+  Plan plan;
+  std::vector<Link> link_of_group;  ///< the neighbor's links to this rank: selections only
+  PeerMappings arrays;
+  Links links() const;
 };
 
 void put_block_place(Words& words, const BlockPlace& place);

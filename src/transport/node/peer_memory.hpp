@@ -10,11 +10,11 @@ namespace parhelion {
 
 /// Place of an object for other processes, as words to send.
 struct RemotePlace {
-    std::int64_t process = 0;
-    std::int64_t descriptor = -1;  ///< −1: not in node-shared memory
-    std::int64_t identity = 0;
-    std::int64_t size = 0;
-    std::int64_t offset = 0;
+  std::int64_t process = 0;
+  std::int64_t descriptor = -1;  ///< −1: not in node-shared memory
+  std::int64_t identity = 0;
+  std::int64_t size = 0;
+  std::int64_t offset = 0;
 };
 
 RemotePlace describe_place(const void* address);

@@ -13,16 +13,16 @@ namespace parhelion {
 
 /// A number on its own cache line, written by one rank and polled by another.
 struct alignas(64) SequenceLine {
-    std::atomic<std::uint64_t> value{0};
+  std::atomic<std::uint64_t> value{0};
 };
 static_assert(sizeof(SequenceLine) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A rank's state for neighbors on the node: how to wake it, and whether it has given up.
 struct Mailbox {
-    alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex
-    alignas(64) std::atomic<std::int32_t> sleepers{0};
-    alignas(64) std::atomic<std::int32_t> lost_rank{
-        -1};  ///< the dead rank that made this one give up
+  alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex
+  alignas(64) std::atomic<std::int32_t> sleepers{0};
+  alignas(64) std::atomic<std::int32_t> lost_rank{
+      -1};  ///< the dead rank that made this one give up
 };
 
 /// Stores with release, then wakes the neighbor if it sleeps; only that takes a system call.
@@ -32,7 +32,7 @@ void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& neig
 void ring(Mailbox& mailbox);
 /// Call after storing a number and a fence: wakes the neighbor if it sleeps.
 inline void wake_if_asleep(Mailbox& neighbor) {
-    if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
+  if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
 }
 
 /// Counts the caller as a sleeper; check the awaited number again before sleeping.

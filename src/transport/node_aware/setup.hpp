@@ -19,106 +19,106 @@ namespace parhelion {
 
 /// Messages between this node and another. Equal on all ranks of the node.
 struct Route {
-    struct Part {
-        int node_rank, slice;
-        byte_count offset, bytes;
-    };
-    int node = 0;
-    std::vector<int> candidates;  ///< communicator ranks with a neighbor there; the first carries
-                                  ///< the first message
-    std::vector<byte_count> slices;  ///< bytes of each message
-    std::vector<Part> parts;         ///< bundles to that node, by node rank
-    std::int64_t pairs = 0, bytes_in_pairs = 0;
+  struct Part {
+    int node_rank, slice;
+    byte_count offset, bytes;
+  };
+  int node = 0;
+  std::vector<int> candidates;     ///< communicator ranks with a neighbor there; the first carries
+                                   ///< the first message
+  std::vector<byte_count> slices;  ///< bytes of each message
+  std::vector<Part> parts;         ///< bundles to that node, by node rank
+  std::int64_t pairs = 0, bytes_in_pairs = 0;
 
-    const Part* part_of(int node_rank) const;
-    int candidate(int rank) const;  ///< index of `rank` in candidates
+  const Part* part_of(int node_rank) const;
+  int candidate(int rank) const;  ///< index of `rank` in candidates
 };
 
 /// Two numbers that one rank writes and another polls.
 struct alignas(64) Told {
-    std::atomic<std::uint64_t> number{0};  ///< last exchange that it has packed, or read
-    std::atomic<std::uint64_t> over{0};    ///< last exchange that it has ended: it polls no more
+  std::atomic<std::uint64_t> number{0};  ///< last exchange that it has packed, or read
+  std::atomic<std::uint64_t> over{0};    ///< last exchange that it has ended: it polls no more
 };
 
 /// A message in its carrier's memory: the carrier's numbers, those of each candidate, two slots.
 struct SliceMemory {
-    std::byte* start = nullptr;
-    std::size_t ranks = 0;  ///< candidates of the route
-    byte_count bytes = 0;
+  std::byte* start = nullptr;
+  std::size_t ranks = 0;  ///< candidates of the route
+  byte_count bytes = 0;
 
-    byte_count size() const { return lines() + 2 * whole_lines(bytes); }
-    void construct() const {
-        for (std::size_t i = 0; i <= ranks; ++i)
-            new (start + i * sizeof(Told)) Told;  // reused memory holds old numbers
-    }
-    Told& carrier() const { return *reinterpret_cast<Told*>(start); }
-    Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
-    std::byte* slot(std::uint64_t number) const {
-        return start + lines() + number % 2 * whole_lines(bytes);
-    }
+  byte_count size() const { return lines() + 2 * whole_lines(bytes); }
+  void construct() const {
+    for (std::size_t i = 0; i <= ranks; ++i)
+      new (start + i * sizeof(Told)) Told;  // reused memory holds old numbers
+  }
+  Told& carrier() const { return *reinterpret_cast<Told*>(start); }
+  Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
+  std::byte* slot(std::uint64_t number) const {
+    return start + lines() + number % 2 * whole_lines(bytes);
+  }
 
-private:
-    byte_count lines() const { return (ranks + 1) * sizeof(Told); }
+ private:
+  byte_count lines() const { return (ranks + 1) * sizeof(Told); }
 };
 
 struct SliceName {
-    int node = 0, slice = 0;
-    bool comes = false;
-    friend auto operator<=>(const SliceName&, const SliceName&) = default;
+  int node = 0, slice = 0;
+  bool comes = false;
+  friend auto operator<=>(const SliceName&, const SliceName&) = default;
 };
 
 /// A message that this rank sends or receives for its node.
 struct Carried {
-    SliceName name;
-    int peer = 0;  ///< rank on the other node
-    SliceMemory memory;
-    int channel = 0;
-    std::vector<int> users;                ///< lines of ranks that write or read it
-    std::vector<NodeNeighbor*> neighbors;  ///< the same without this rank
-    bool moved = true;                     ///< sent or received in this exchange
+  SliceName name;
+  int peer = 0;  ///< rank on the other node
+  SliceMemory memory;
+  int channel = 0;
+  std::vector<int> users;                ///< lines of ranks that write or read it
+  std::vector<NodeNeighbor*> neighbors;  ///< the same without this rank
+  bool moved = true;                     ///< sent or received in this exchange
 };
 
 /// A message that this rank writes a bundle into, or reads.
 struct Used {
-    SliceName name;
-    int carrier_rank = 0;
-    NodeNeighbor* carrier = nullptr;  ///< null: this rank
-    SliceMemory memory;
-    int line = 0;  ///< this rank's
-    std::shared_ptr<std::byte> keep;
-    Event copied = {};    ///< after packing or reading
-    bool untold = false;  ///< carrier not signaled yet
+  SliceName name;
+  int carrier_rank = 0;
+  NodeNeighbor* carrier = nullptr;  ///< null: this rank
+  SliceMemory memory;
+  int line = 0;  ///< this rank's
+  std::shared_ptr<std::byte> keep;
+  Event copied = {};    ///< after packing or reading
+  bool untold = false;  ///< carrier not signaled yet
 };
 struct Given : Used {
-    Bundle bundle;
-    byte_count offset = 0;  ///< of the bundle in the message
+  Bundle bundle;
+  byte_count offset = 0;  ///< of the bundle in the message
 };
 struct Read : Used {
-    int slots = 0, left = 0;
-    std::vector<int> senders;  ///< on the other node, ascending
+  int slots = 0, left = 0;
+  std::vector<int> senders;  ///< on the other node, ascending
 };
 
 /// A link's message.
 struct Slot {
-    std::size_t read = 0;
-    FromBundle from;
-    bool receives = false, reported = true;
+  std::size_t read = 0;
+  FromBundle from;
+  bool receives = false, reported = true;
 };
 
 /// One rank's work in each exchange.
 struct NodeWork {
-    std::vector<int> ranks;  ///< of the node
-    int node_rank = 0;
-    std::vector<NodeTraffic> traffic;  ///< of the node
-    std::vector<Route> routes;         ///< to the nodes of this rank's neighbors
-    std::vector<Slot> slots;           ///< by link
-    std::vector<Given> given;
-    std::vector<Read> reads;
-    std::vector<Carried> sent, got;
-    std::shared_ptr<std::byte> memory;           ///< of carried messages
-    std::deque<std::vector<local_index>> lists;  ///< used by programs
+  std::vector<int> ranks;  ///< of the node
+  int node_rank = 0;
+  std::vector<NodeTraffic> traffic;  ///< of the node
+  std::vector<Route> routes;         ///< to the nodes of this rank's neighbors
+  std::vector<Slot> slots;           ///< by link
+  std::vector<Given> given;
+  std::vector<Read> reads;
+  std::vector<Carried> sent, got;
+  std::shared_ptr<std::byte> memory;           ///< of carried messages
+  std::deque<std::vector<local_index>> lists;  ///< used by programs
 
-    const Route& route_to(int node) const { return *std::ranges::find(routes, node, &Route::node); }
+  const Route& route_to(int node) const { return *std::ranges::find(routes, node, &Route::node); }
 };
 
 /// Collective. Gathers data at the node's first rank: no rank sends more than a few headers or

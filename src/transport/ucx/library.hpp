@@ -9,33 +9,33 @@
 namespace parhelion {
 
 #define PARHELION_UCP_FUNCTIONS(X) \
-    X(get_version)                 \
-    X(init_version)                \
-    X(config_read)                 \
-    X(config_release)              \
-    X(cleanup)                     \
-    X(worker_create)               \
-    X(worker_destroy)              \
-    X(worker_get_address)          \
-    X(worker_release_address)      \
-    X(worker_progress)             \
-    X(ep_create)                   \
-    X(ep_close_nbx)                \
-    X(ep_flush_nbx)                \
-    X(tag_send_nbx)                \
-    X(tag_recv_nbx)                \
-    X(request_cancel)              \
-    X(request_check_status)        \
-    X(request_free)
+  X(get_version)                   \
+  X(init_version)                  \
+  X(config_read)                   \
+  X(config_release)                \
+  X(cleanup)                       \
+  X(worker_create)                 \
+  X(worker_destroy)                \
+  X(worker_get_address)            \
+  X(worker_release_address)        \
+  X(worker_progress)               \
+  X(ep_create)                     \
+  X(ep_close_nbx)                  \
+  X(ep_flush_nbx)                  \
+  X(tag_send_nbx)                  \
+  X(tag_recv_nbx)                  \
+  X(request_cancel)                \
+  X(request_check_status)          \
+  X(request_free)
 
 /// UCP's functions in the loaded library.
 struct UcxLibrary {
 #define PARHELION_DECLARE(name) decltype(&ucp_##name) name;
-    PARHELION_UCP_FUNCTIONS(PARHELION_DECLARE)
+  PARHELION_UCP_FUNCTIONS(PARHELION_DECLARE)
 #undef PARHELION_DECLARE
-    decltype(&ucs_status_string) status_string;
+  decltype(&ucs_status_string) status_string;
 
-    std::string file;  ///< its path
+  std::string file;  ///< its path
 };
 
 /// Loads the library on the first call. Throws Error with the reason when there is none. Local.

@@ -19,182 +19,182 @@ using Connections = std::map<int, std::shared_ptr<UcxEndpoint>>;  // by rank
 using Flushes = std::map<int, UcxOperation>;  // by rank
 
 void wait_for(const Communicator& comm, UcxWorker& worker, const Flushes& flushes) {
-    PatientWait patience(comm);
-    for (const auto& [rank, flush] : flushes)
-        for (; !flush.done; patience.wait()) worker.progress();
-    begin_agreement(comm);
-    for (; !agreement_is_over(comm); patience.wait()) worker.progress();
-    end_agreement(comm);
+  PatientWait patience(comm);
+  for (const auto& [rank, flush] : flushes)
+    for (; !flush.done; patience.wait()) worker.progress();
+  begin_agreement(comm);
+  for (; !agreement_is_over(comm); patience.wait()) worker.progress();
+  end_agreement(comm);
 }
 
 // Progresses until all ranks have all their connections.
-void wait_for_connections(const Communicator& comm, UcxWorker& worker,
-                          const Connections& connections) {
-    Flushes flushes;
-    for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[rank]);
-    try {
-        wait_for(comm, worker, flushes);
-    } catch (...) {
-        for (const auto& [rank, endpoint] : connections)
-            if (!flushes[rank].done) worker.give_up(endpoint, flushes[rank]);
-        throw;
-    }
-    validate_together(comm, [&] {
-        for (const auto& [rank, flush] : flushes)
-            if (const int status = flush.status; status != UCS_OK)
-                throw Error(concat("transport ucx cannot connect rank ", comm.rank(), " with rank ",
-                                   rank, " (UCX status ", status, ")"),
-                            ErrorKind::system);
-    });
+void wait_for_connections(
+    const Communicator& comm, UcxWorker& worker, const Connections& connections) {
+  Flushes flushes;
+  for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[rank]);
+  try {
+    wait_for(comm, worker, flushes);
+  } catch (...) {
+    for (const auto& [rank, endpoint] : connections)
+      if (!flushes[rank].done) worker.give_up(endpoint, flushes[rank]);
+    throw;
+  }
+  validate_together(comm, [&] {
+    for (const auto& [rank, flush] : flushes)
+      if (const int status = flush.status; status != UCS_OK)
+        throw Error(concat("transport ucx cannot connect rank ", comm.rank(), " with rank ", rank,
+                        " (UCX status ", status, ")"),
+            ErrorKind::system);
+  });
 }
 
 // Collective: connects to the neighbors of all links.
 Connections connect(const TransportContext& context, UcxWorker& worker) {
-    std::vector<std::string> addresses(context.links.size());
-    const auto own_address = [&] {
-        Words header;
-        put_list(header, worker.address());
-        return std::vector<Words>(addresses.size(), header);
-    };
-    exchange_headers(context, own_address, [&](std::size_t i, WordReader& header) {
-        const auto address = header.list<char>();
-        addresses[i].assign(address.begin(), address.end());
-    });
-    std::vector<Words> numbers;
-    for (const std::string& address : addresses)
-        numbers.push_back({worker.connection_to_use(address)});
-    Connections connections;
-    exchange_headers(
-        context, [&] { return numbers; },
-        [&](std::size_t i, WordReader& header) {
-            connections[context.links[i]->rank] =
-                worker.connect(addresses[i], std::max<std::int64_t>(numbers[i][0], header.next()));
-        });
-    wait_for_connections(context.plan.communicator(), worker, connections);
-    return connections;
+  std::vector<std::string> addresses(context.links.size());
+  const auto own_address = [&] {
+    Words header;
+    put_list(header, worker.address());
+    return std::vector<Words>(addresses.size(), header);
+  };
+  exchange_headers(context, own_address, [&](std::size_t i, WordReader& header) {
+    const auto address = header.list<char>();
+    addresses[i].assign(address.begin(), address.end());
+  });
+  std::vector<Words> numbers;
+  for (const std::string& address : addresses)
+    numbers.push_back({worker.connection_to_use(address)});
+  Connections connections;
+  exchange_headers(
+      context, [&] { return numbers; },
+      [&](std::size_t i, WordReader& header) {
+        connections[context.links[i]->rank] =
+            worker.connect(addresses[i], std::max<std::int64_t>(numbers[i][0], header.next()));
+      });
+  wait_for_connections(context.plan.communicator(), worker, connections);
+  return connections;
 }
 
 // Collective. Throws a system error when UCX finds no device, so that other transports are used.
 std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
-    std::shared_ptr<UcxWorker> worker;
-    validate_together(context.plan.communicator(), [&] {
-        try {
-            worker = ucx_worker();
-        } catch (const Error& error) {
-            throw Error(std::string("transport ucx cannot be used here: ") + error.what(),
-                        ErrorKind::system);
-        }
-    });
-    // Only a kept exchange creates its reverse direction; trials do not.
-    if (!context.forward()) keep_until_finalize(worker);
-    return worker;
+  std::shared_ptr<UcxWorker> worker;
+  validate_together(context.plan.communicator(), [&] {
+    try {
+      worker = ucx_worker();
+    } catch (const Error& error) {
+      throw Error(
+          std::string("transport ucx cannot be used here: ") + error.what(), ErrorKind::system);
+    }
+  });
+  // Only a kept exchange creates its reverse direction; trials do not.
+  if (!context.forward()) keep_until_finalize(worker);
+  return worker;
 }
 
 struct Peer {
-    Channel channel;
-    std::shared_ptr<UcxEndpoint> endpoint;
-    std::uint64_t tag_here = 0, tag_there = 0;
-    UcxOperation sending, receiving;
-    bool reported = true;
+  Channel channel;
+  std::shared_ptr<UcxEndpoint> endpoint;
+  std::uint64_t tag_here = 0, tag_there = 0;
+  UcxOperation sending, receiving;
+  bool reported = true;
 };
 
 class UcxMessages final : public Messenger {
-public:
-    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels)
-        : worker_(worker_of(context)), arrays_(context.arrays), peers_(channels.size()) {
-        const Connections connections = connect(context, *worker_);
-        for (std::size_t i = 0; i < channels.size(); ++i) {
-            peers_[i].channel = channels[i];
-            peers_[i].endpoint = connections.at(channels[i].rank);
-        }
-        agree_on_tags(context);
+ public:
+  UcxMessages(const TransportContext& context, const std::vector<Channel>& channels)
+      : worker_(worker_of(context)), arrays_(context.arrays), peers_(channels.size()) {
+    const Connections connections = connect(context, *worker_);
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      peers_[i].channel = channels[i];
+      peers_[i].endpoint = connections.at(channels[i].rank);
     }
-    ~UcxMessages() override {
-        if (is_forked_child()) {  // the connections are the parent's
-            new std::shared_ptr<UcxWorker>(worker_);
-            return;
-        }
-        for (Peer& peer : peers_)
-            for (UcxOperation* operation : {&peer.sending, &peer.receiving})
-                if (!operation->done) worker_->give_up(peer.endpoint, *operation);
+    agree_on_tags(context);
+  }
+  ~UcxMessages() override {
+    if (is_forked_child()) {  // the connections are the parent's
+      new std::shared_ptr<UcxWorker>(worker_);
+      return;
     }
+    for (Peer& peer : peers_)
+      for (UcxOperation* operation : {&peer.sending, &peer.receiving})
+        if (!operation->done) worker_->give_up(peer.endpoint, *operation);
+  }
 
-    void start_receives() override {
-        for (Peer& peer : peers_) {
-            const Channel& channel = peer.channel;
-            peer.reported = channel.receive_bytes == 0;
-            if (!peer.reported)
-                worker_->receive(peer.tag_here, channel.target(arrays_.bases()),
-                                 static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
-        }
+  void start_receives() override {
+    for (Peer& peer : peers_) {
+      const Channel& channel = peer.channel;
+      peer.reported = channel.receive_bytes == 0;
+      if (!peer.reported)
+        worker_->receive(peer.tag_here, channel.target(arrays_.bases()),
+            static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
     }
-    void start_send(int i) override {
-        Peer& peer = peers_[i];
-        const Channel& channel = peer.channel;
-        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
-                      static_cast<std::size_t>(channel.send_bytes), peer.sending);
-    }
-    int test_receive() override {
-        if (!peers_.empty()) worker_->progress();
-        return report_next(peers_, [](Peer& peer) { return is_done(peer, peer.receiving); });
-    }
-    bool test_sends() override {
-        bool all = true;
-        for (Peer& peer : peers_) all = is_done(peer, peer.sending) && all;
-        if (!all) worker_->progress();
-        return all;
-    }
+  }
+  void start_send(int i) override {
+    Peer& peer = peers_[i];
+    const Channel& channel = peer.channel;
+    worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
+        static_cast<std::size_t>(channel.send_bytes), peer.sending);
+  }
+  int test_receive() override {
+    if (!peers_.empty()) worker_->progress();
+    return report_next(peers_, [](Peer& peer) { return is_done(peer, peer.receiving); });
+  }
+  bool test_sends() override {
+    bool all = true;
+    for (Peer& peer : peers_) all = is_done(peer, peer.sending) && all;
+    if (!all) worker_->progress();
+    return all;
+  }
 
-private:
-    static bool is_done(const Peer& peer, const UcxOperation& operation) {
-        if (!operation.done.load(std::memory_order_acquire)) {
-            if (const int failure = peer.endpoint->failure.load(std::memory_order_acquire);
-                failure != UCS_OK)
-                lost(peer, failure);
-            return false;
-        }
-        if (const int status = operation.status.load(std::memory_order_relaxed); status != UCS_OK)
-            lost(peer, status);
-        return true;
+ private:
+  static bool is_done(const Peer& peer, const UcxOperation& operation) {
+    if (!operation.done.load(std::memory_order_acquire)) {
+      if (const int failure = peer.endpoint->failure.load(std::memory_order_acquire);
+          failure != UCS_OK)
+        lost(peer, failure);
+      return false;
     }
+    if (const int status = operation.status.load(std::memory_order_relaxed); status != UCS_OK)
+      lost(peer, status);
+    return true;
+  }
 
-    [[noreturn]] static void lost(const Peer& peer, int failure) {
-        throw LostRank(peer.channel.rank,
-                       std::string(" or cannot be reached any more (UCX: ") +
-                           ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
-                           "): look for its error message, at the network between the two hosts, "
-                           "and start the job again");
+  [[noreturn]] static void lost(const Peer& peer, int failure) {
+    throw LostRank(peer.channel.rank,
+        std::string(" or cannot be reached any more (UCX: ") +
+            ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
+            "): look for its error message, at the network between the two hosts, "
+            "and start the job again");
+  }
+
+  void agree_on_tags(const TransportContext& context) {
+    std::vector<Words> headers(context.links.size());
+    for (Peer& peer : peers_) {
+      peer.tag_here = worker_->new_tag();
+      headers[peer.channel.link].push_back(peer.tag_here);
     }
+    exchange_headers(
+        context, [&] { return headers; },
+        [&](std::size_t i, WordReader& header) {
+          for (Peer& peer : peers_)
+            if (static_cast<std::size_t>(peer.channel.link) == i)
+              peer.tag_there = static_cast<std::uint64_t>(header.next());
+        });
+  }
 
-    void agree_on_tags(const TransportContext& context) {
-        std::vector<Words> headers(context.links.size());
-        for (Peer& peer : peers_) {
-            peer.tag_here = worker_->new_tag();
-            headers[peer.channel.link].push_back(peer.tag_here);
-        }
-        exchange_headers(
-            context, [&] { return headers; },
-            [&](std::size_t i, WordReader& header) {
-                for (Peer& peer : peers_)
-                    if (static_cast<std::size_t>(peer.channel.link) == i)
-                        peer.tag_there = static_cast<std::uint64_t>(header.next());
-            });
-    }
-
-    std::shared_ptr<UcxWorker> worker_;
-    const BoundArrays& arrays_;
-    std::vector<Peer> peers_;
+  std::shared_ptr<UcxWorker> worker_;
+  const BoundArrays& arrays_;
+  std::vector<Peer> peers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context,
-                                              std::vector<Channel> channels) {
-    return std::make_unique<UcxMessages>(context, channels);
+std::unique_ptr<Messenger> make_ucx_messenger(
+    const TransportContext& context, std::vector<Channel> channels) {
+  return std::make_unique<UcxMessages>(context, channels);
 }
 
 std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
-    return make_message_transport(context, make_ucx_messenger, {.mpi = false, .pieces = true});
+  return make_message_transport(context, make_ucx_messenger, {.mpi = false, .pieces = true});
 }
 
 }  // namespace parhelion

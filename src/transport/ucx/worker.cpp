@@ -13,248 +13,248 @@ constexpr std::chrono::seconds longest_farewell{5};
 constexpr std::chrono::milliseconds longest_absence{5}, longest_doubt{200};
 
 void on_failure(void* endpoint, ucp_ep_h, ucs_status_t status) {
-    static_cast<UcxEndpoint*>(endpoint)->failure.store(status, std::memory_order_release);
+  static_cast<UcxEndpoint*>(endpoint)->failure.store(status, std::memory_order_release);
 }
 
 void finish(void* request, ucs_status_t status, void* of) {
-    auto& operation = *static_cast<UcxOperation*>(of);
-    operation.request = nullptr;
-    operation.status.store(status, std::memory_order_relaxed);
-    ucx_library().request_free(request);
-    operation.done.store(true, std::memory_order_release);
+  auto& operation = *static_cast<UcxOperation*>(of);
+  operation.request = nullptr;
+  operation.status.store(status, std::memory_order_relaxed);
+  ucx_library().request_free(request);
+  operation.done.store(true, std::memory_order_release);
 }
 
 void sent(void* request, ucs_status_t status, void* operation) {
-    finish(request, status, operation);
+  finish(request, status, operation);
 }
 void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) {
-    finish(request, status, operation);
+  finish(request, status, operation);
 }
 
 ucp_context_h create_context(const UcxLibrary& ucx) {
-    ucp_config_t* config = nullptr;
-    check_ucx(ucx.config_read(nullptr, nullptr, &config), "ucp_config_read");
-    ucp_params_t params{};
-    params.field_mask = UCP_PARAM_FIELD_FEATURES;
-    params.features = UCP_FEATURE_TAG;
-    ucp_context_h context = nullptr;
-    const ucs_status_t status = ucx.init_version(api_major, api_minor, &params, config, &context);
-    ucx.config_release(config);
-    check_ucx(status, "ucp_init");
-    return context;
+  ucp_config_t* config = nullptr;
+  check_ucx(ucx.config_read(nullptr, nullptr, &config), "ucp_config_read");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES;
+  params.features = UCP_FEATURE_TAG;
+  ucp_context_h context = nullptr;
+  const ucs_status_t status = ucx.init_version(api_major, api_minor, &params, config, &context);
+  ucx.config_release(config);
+  check_ucx(status, "ucp_init");
+  return context;
 }
 
 int release(MPI_Comm, int, void* attribute, void*) {
-    delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
-    return MPI_SUCCESS;
+  delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
+  return MPI_SUCCESS;
 }
 
 }  // namespace
 
 UcxWorker::UcxWorker() : ucx_(ucx_library()), context_(create_context(ucx_)) {
-    try {
-        create_worker();
-        stand_by_ = std::thread([this] { stand_by(); });
-    } catch (...) {
-        ucx_.cleanup(context_);
-        throw;
-    }
+  try {
+    create_worker();
+    stand_by_ = std::thread([this] { stand_by(); });
+  } catch (...) {
+    ucx_.cleanup(context_);
+    throw;
+  }
 }
 
 void UcxWorker::create_worker() {
-    ucp_worker_params_t params{};
-    params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-    params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // ensured by the mutex
-    check_ucx(ucx_.worker_create(context_, &params, &worker_), "ucp_worker_create");
-    ucp_address_t* address = nullptr;
-    std::size_t length = 0;
-    const ucs_status_t status = ucx_.worker_get_address(worker_, &address, &length);
-    if (status != UCS_OK) ucx_.worker_destroy(worker_);
-    check_ucx(status, "ucp_worker_get_address");
-    address_.assign(reinterpret_cast<const char*>(address), length);
-    ucx_.worker_release_address(worker_, address);
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // ensured by the mutex
+  check_ucx(ucx_.worker_create(context_, &params, &worker_), "ucp_worker_create");
+  ucp_address_t* address = nullptr;
+  std::size_t length = 0;
+  const ucs_status_t status = ucx_.worker_get_address(worker_, &address, &length);
+  if (status != UCS_OK) ucx_.worker_destroy(worker_);
+  check_ucx(status, "ucp_worker_get_address");
+  address_.assign(reinterpret_cast<const char*>(address), length);
+  ucx_.worker_release_address(worker_, address);
 }
 
 UcxWorker::~UcxWorker() {
-    {
-        const std::lock_guard lock(mutex_);
-        closing_ = true;
-    }
-    close_.notify_all();
-    stand_by_.join();
-    close_endpoints();
-    ucx_.worker_destroy(worker_);
-    ucx_.cleanup(context_);
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  close_.notify_all();
+  stand_by_.join();
+  close_endpoints();
+  ucx_.worker_destroy(worker_);
+  ucx_.cleanup(context_);
 }
 
 // Flushes the last messages, for a limited time: the other side may be gone.
 void UcxWorker::close_endpoints() {
-    std::vector<ucs_status_ptr_t> closing;
-    for (auto& [address, connection] : connections_)
-        if (const auto& endpoint = connection.endpoint)
-            closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
-    const auto limit = Clock::now() + longest_farewell;
-    for (ucs_status_ptr_t request : closing) wait_for(request, limit);
+  std::vector<ucs_status_ptr_t> closing;
+  for (auto& [address, connection] : connections_)
+    if (const auto& endpoint = connection.endpoint)
+      closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
+  const auto limit = Clock::now() + longest_farewell;
+  for (ucs_status_ptr_t request : closing) wait_for(request, limit);
 }
 
 ucs_status_ptr_t UcxWorker::start_closing(UcxEndpoint& endpoint, bool at_once) {
-    ucp_request_param_t how{};
-    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    how.flags = at_once ? UCP_EP_CLOSE_FLAG_FORCE : 0;
-    return ucx_.ep_close_nbx(endpoint.handle, &how);
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  how.flags = at_once ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+  return ucx_.ep_close_nbx(endpoint.handle, &how);
 }
 
 void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
-    if (!UCS_PTR_IS_PTR(request)) return;
-    while (ucx_.request_check_status(request) == UCS_INPROGRESS && Clock::now() < limit)
-        ucx_.worker_progress(worker_);
-    ucx_.request_free(request);
+  if (!UCS_PTR_IS_PTR(request)) return;
+  while (ucx_.request_check_status(request) == UCS_INPROGRESS && Clock::now() < limit)
+    ucx_.worker_progress(worker_);
+  ucx_.request_free(request);
 }
 
 std::int64_t UcxWorker::connection_to_use(const std::string& address) {
-    const std::lock_guard lock(mutex_);
-    const Connection& known = connections_[address];
-    const bool works = known.endpoint && known.endpoint->failure == UCS_OK;
-    return works ? known.made : known.made + 1;
+  const std::lock_guard lock(mutex_);
+  const Connection& known = connections_[address];
+  const bool works = known.endpoint && known.endpoint->failure == UCS_OK;
+  return works ? known.made : known.made + 1;
 }
 
 // Also creates skipped connections: UCX pairs connections by their count.
 std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, std::int64_t number) {
-    const std::lock_guard lock(mutex_);
-    Connection& connection = connections_[address];
-    while (connection.made < number) {
-        if (connection.endpoint) close_broken(connection.endpoint);
-        connection.endpoint = make_endpoint(address);
-        ++connection.made;
-    }
-    if (!connection.endpoint)
-        throw Error(
-            "the connection to another process was given up by another thread while this one "
-            "connected: make the exchange again",
-            ErrorKind::communication);
-    return connection.endpoint;
+  const std::lock_guard lock(mutex_);
+  Connection& connection = connections_[address];
+  while (connection.made < number) {
+    if (connection.endpoint) close_broken(connection.endpoint);
+    connection.endpoint = make_endpoint(address);
+    ++connection.made;
+  }
+  if (!connection.endpoint)
+    throw Error(
+        "the connection to another process was given up by another thread while this one "
+        "connected: make the exchange again",
+        ErrorKind::communication);
+  return connection.endpoint;
 }
 
 std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address) {
-    auto endpoint = std::make_shared<UcxEndpoint>();
-    ucp_ep_params_t params{};
-    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
-    params.address = reinterpret_cast<const ucp_address_t*>(address.data());
-    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-    params.err_handler = {on_failure, endpoint.get()};
-    const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
-    if (status == UCS_ERR_UNREACHABLE)  // other transports may work
-        throw Error(
-            "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
-            "and UCX_NET_DEVICES limit what it takes)",
-            ErrorKind::system);
-    check_ucx(status, "ucp_ep_create");
-    return endpoint;
+  auto endpoint = std::make_shared<UcxEndpoint>();
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  params.err_handler = {on_failure, endpoint.get()};
+  const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
+  if (status == UCS_ERR_UNREACHABLE)  // other transports may work
+    throw Error(
+        "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
+        "and UCX_NET_DEVICES limit what it takes)",
+        ErrorKind::system);
+  check_ucx(status, "ucp_ep_create");
+  return endpoint;
 }
 
 ucp_request_param_t UcxWorker::parameters(UcxOperation& operation) const {
-    ucp_request_param_t params{};
-    params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    params.user_data = &operation;
-    operation.done.store(false, std::memory_order_relaxed);
-    return params;
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  params.user_data = &operation;
+  operation.done.store(false, std::memory_order_relaxed);
+  return params;
 }
 
 void UcxWorker::started(UcxOperation& operation, ucs_status_ptr_t result) {
-    if (UCS_PTR_IS_PTR(result)) {
-        if (!operation.done.load(std::memory_order_relaxed)) operation.request = result;
-        return;
-    }
-    operation.status.store(UCS_PTR_RAW_STATUS(result), std::memory_order_relaxed);
-    operation.done.store(true, std::memory_order_release);
+  if (UCS_PTR_IS_PTR(result)) {
+    if (!operation.done.load(std::memory_order_relaxed)) operation.request = result;
+    return;
+  }
+  operation.status.store(UCS_PTR_RAW_STATUS(result), std::memory_order_relaxed);
+  operation.done.store(true, std::memory_order_release);
 }
 
 void UcxWorker::send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes,
-                     UcxOperation& operation) {
-    const std::lock_guard lock(mutex_);
-    if (to.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
-    ucp_request_param_t params = parameters(operation);
-    params.cb.send = sent;
-    started(operation, ucx_.tag_send_nbx(to.handle, data, bytes, tag, &params));
+    UcxOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  if (to.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
+  ucp_request_param_t params = parameters(operation);
+  params.cb.send = sent;
+  started(operation, ucx_.tag_send_nbx(to.handle, data, bytes, tag, &params));
 }
 
 void UcxWorker::receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation) {
-    const std::lock_guard lock(mutex_);
-    ucp_request_param_t params = parameters(operation);
-    params.cb.recv = received;
-    started(operation, ucx_.tag_recv_nbx(worker_, data, bytes, tag, ~ucp_tag_t{0}, &params));
+  const std::lock_guard lock(mutex_);
+  ucp_request_param_t params = parameters(operation);
+  params.cb.recv = received;
+  started(operation, ucx_.tag_recv_nbx(worker_, data, bytes, tag, ~ucp_tag_t{0}, &params));
 }
 
 void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
-    const std::lock_guard lock(mutex_);
-    if (endpoint.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
-    ucp_request_param_t params = parameters(operation);
-    params.cb.send = sent;
-    started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
+  const std::lock_guard lock(mutex_);
+  if (endpoint.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
+  ucp_request_param_t params = parameters(operation);
+  params.cb.send = sent;
+  started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
 }
 
 // UCX cannot cancel a transfer that the peer has begun: then the whole connection is closed.
 void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation) {
-    const std::lock_guard lock(mutex_);
-    if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
-    wait_for(operation, Clock::now() + longest_doubt);
-    if (operation.done) return;
-    if (!endpoint->closed) close_broken(endpoint);
-    wait_for(operation, Clock::now() + longest_farewell);
+  const std::lock_guard lock(mutex_);
+  if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
+  wait_for(operation, Clock::now() + longest_doubt);
+  if (operation.done) return;
+  if (!endpoint->closed) close_broken(endpoint);
+  wait_for(operation, Clock::now() + longest_farewell);
 }
 
 void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
-    endpoint->closed = true;
-    if (endpoint->failure == UCS_OK) endpoint->failure = UCS_ERR_CANCELED;
-    for (auto& [address, connection] : connections_)
-        if (connection.endpoint == endpoint) connection.endpoint = nullptr;
-    wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
+  endpoint->closed = true;
+  if (endpoint->failure == UCS_OK) endpoint->failure = UCS_ERR_CANCELED;
+  for (auto& [address, connection] : connections_)
+    if (connection.endpoint == endpoint) connection.endpoint = nullptr;
+  wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
 }
 
 void UcxWorker::wait_for(const UcxOperation& operation, Clock::time_point limit) {
-    while (!operation.done.load(std::memory_order_relaxed) && Clock::now() < limit)
-        ucx_.worker_progress(worker_);
+  while (!operation.done.load(std::memory_order_relaxed) && Clock::now() < limit)
+    ucx_.worker_progress(worker_);
 }
 
 void UcxWorker::progress() {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    ucx_.worker_progress(worker_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  ucx_.worker_progress(worker_);
 }
 
 // Progresses UCX while the rank computes after an exchange and its last messages are still queued.
 // Does nothing while the ranks' own threads call progress often enough.
 void UcxWorker::stand_by() {
-    std::unique_lock lock(mutex_);
-    for (std::uint64_t seen = 0; !closing_;) {
-        close_.wait_for(lock, longest_absence);
-        if (seen == looks_.load(std::memory_order_relaxed))
-            while (ucx_.worker_progress(worker_) != 0) {
-            }
-        seen = looks_.load(std::memory_order_relaxed);
-    }
+  std::unique_lock lock(mutex_);
+  for (std::uint64_t seen = 0; !closing_;) {
+    close_.wait_for(lock, longest_absence);
+    if (seen == looks_.load(std::memory_order_relaxed))
+      while (ucx_.worker_progress(worker_) != 0) {
+      }
+    seen = looks_.load(std::memory_order_relaxed);
+  }
 }
 
 std::shared_ptr<UcxWorker> ucx_worker() {
-    static std::mutex mutex;
-    static std::weak_ptr<UcxWorker> known;
-    const std::lock_guard lock(mutex);
-    std::shared_ptr<UcxWorker> worker = known.lock();
-    if (!worker) known = worker = std::make_shared<UcxWorker>();
-    return worker;
+  static std::mutex mutex;
+  static std::weak_ptr<UcxWorker> known;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<UcxWorker> worker = known.lock();
+  if (!worker) known = worker = std::make_shared<UcxWorker>();
+  return worker;
 }
 
 // MPI_Finalize deletes the attributes of MPI_COMM_SELF first (MPI-4.1 §11.2.4).
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
-    if (worker->was_kept()) return;
-    int key = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr),
-              "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)),
-              "MPI_Comm_set_attr");
-    MPI_Comm_free_keyval(&key);
+  if (worker->was_kept()) return;
+  int key = MPI_KEYVAL_INVALID;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr),
+      "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)),
+      "MPI_Comm_set_attr");
+  MPI_Comm_free_keyval(&key);
 }
 
 }  // namespace parhelion

@@ -10,7 +10,7 @@ namespace {
 
 template <class Enum>
 constexpr bool same(Enum cpp, int c) {
-    return static_cast<int>(cpp) == c;
+  return static_cast<int>(cpp) == c;
 }
 
 using parhelion::ErrorKind, parhelion::Scalar, parhelion::Reduction;
@@ -32,8 +32,8 @@ static_assert(same(Reduction::replace, PHL_REPLACE) && same(Reduction::sum, PHL_
               same(Reduction::prod, PHL_PROD));
 static_assert(same(parhelion::Direction::forward, PHL_FORWARD) &&
               same(parhelion::Direction::reverse, PHL_REVERSE));
-static_assert(same(parhelion::Order::c, PHL_ORDER_C) &&
-              same(parhelion::Order::fortran, PHL_ORDER_FORTRAN));
+static_assert(
+    same(parhelion::Order::c, PHL_ORDER_C) && same(parhelion::Order::fortran, PHL_ORDER_FORTRAN));
 static_assert(same(parhelion::Neighbors::full, PHL_NEIGHBORS_FULL) &&
               same(parhelion::Neighbors::faces, PHL_NEIGHBORS_FACES));
 static_assert(same(parhelion::Algorithm::standard, PHL_STANDARD) &&
