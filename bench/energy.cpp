@@ -30,7 +30,12 @@ std::string folder() {
 // Nodes that are parts of one machine, such as containers, have the same counters.
 bool first_on_machine(const Communicator& comm) {
   std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot)) {
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    boot.assign(name, static_cast<std::size_t>(length));
+  }
   const std::uint64_t mine = std::hash<std::string>{}(boot);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.size()));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm.handle());

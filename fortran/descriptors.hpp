@@ -3,6 +3,8 @@
 
 #include <ISO_Fortran_binding.h>
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,11 @@ CellValues values_of(const IndexedDomain& domain, const CFI_cdesc_t& x, Array gh
 /// for other types.
 std::vector<global_index> integers_of(
     const CFI_cdesc_t& array, const char* name, global_index shift = 0);
+/// A number of 8 bytes for what checks an int: one out of its range stays out of range.
+inline int int_of(global_index value) {
+  using Limits = std::numeric_limits<int>;
+  return static_cast<int>(std::clamp<global_index>(value, Limits::min(), Limits::max()));
+}
 /// Throws Error unless the array is of integers and has as many elements.
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name);
 /// Writes `values`, each plus `shift`, to all elements of the array. Throws Error if one does not

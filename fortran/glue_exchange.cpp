@@ -23,7 +23,8 @@ void spread(To& to, Array given, int dimensions, const char* name, bool one_for_
                 std::to_string(dimensions) + " dimensions: give " +
                 (one_for_all ? "one for all, or one for each" : "one for each"));
   for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d)
-    to[d] = static_cast<std::remove_reference_t<decltype(to[d])>>(values[count == 1 ? 0 : d]);
+    to[d] =
+        static_cast<std::remove_reference_t<decltype(to[d])>>(int_of(values[count == 1 ? 0 : d]));
 }
 
 // An optional number.
@@ -32,9 +33,10 @@ global_index number_of(Array given, const char* name, global_index otherwise) {
 }
 
 std::vector<int> ints_of(Array given, const char* name, global_index shift = 0) {
-  if (given == nullptr) return {};
-  const auto values = integers_of(*given, name, shift);
-  return {values.begin(), values.end()};
+  std::vector<int> ints;
+  if (given != nullptr)
+    std::ranges::transform(integers_of(*given, name, shift), std::back_inserter(ints), int_of);
+  return ints;
 }
 
 // Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
@@ -79,7 +81,7 @@ struct Layers {
     const auto values = integers_of(*given, "a list of layers");
     listed = static_cast<std::int32_t>(values.size());
     for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
-      along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
+      along[d] = int_of(values[std::min(d, values.size() - 1)]);
   }
   // Whether there are any. Throws Error for another number of values.
   bool fit(int dimensions, bool sides, const char* name) const {
@@ -281,7 +283,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     CartesianOptions& options = grid.options;
     const int dims = static_cast<int>(grid.extents.size());
     if (dims < 1 || dims > max_dimensions) return grid;  // an error
-    options.halo = static_cast<int>(number_of(halo, "halo", 1));
+    options.halo = int_of(number_of(halo, "halo", 1));
     spread(options.halo.lower, lower, dims, "lower");
     spread(options.halo.upper, upper, dims, "upper");
     spread(options.periodic.along, periodic, dims, "periodic");
@@ -296,8 +298,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
     if (splits != nullptr)
       options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
-    if (tile_axis != nullptr)
-      options.tile_axis = static_cast<int>(number_of(tile_axis, "tile_axis", 0)) - 1;
+    if (tile_axis != nullptr) options.tile_axis = int_of(number_of(tile_axis, "tile_axis", 0) - 1);
     const auto values = ints_of(seams, "seams");
     constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
     if (values.size() % each != 0)
@@ -406,7 +407,7 @@ int phl_f_exchange_only(
     const auto made = static_cast<int>(get(whole)->made.size());
     for (const int field : ints_of(fields, "fields", -1)) {
       if (field < 0 || field >= made)
-        throw Error("there is no field " + std::to_string(field + 1) +
+        throw Error("there is no field " + std::to_string(field + 1LL) +
                     " in this exchange: it has fields 1 to " + std::to_string(made));
       only.fields.push_back(field);
     }

@@ -55,8 +55,7 @@ Places extents_from(Array shape, Array components_dim) {
   Places places;
   if (shape != nullptr) places.extents = integers_of(*shape, "shape");
   if (components_dim != nullptr)
-    places.components_at =
-        static_cast<int>(integers_of(*components_dim, "components_dim").at(0)) - 1;
+    places.components_at = int_of(integers_of(*components_dim, "components_dim", -1).at(0));
   return places;
 }
 
@@ -214,8 +213,7 @@ int phl_f_migration_send(phl_migration migration, Array ranks, Array received, A
   int64_t count = 0;
   const auto read = [&] {
     GivenRows given{{}, rows_of({a, b, c, d, e, f, g, h})};
-    for (const auto rank : integers_of(*ranks, "ranks"))
-      given.ranks.push_back(static_cast<int>(std::clamp<global_index>(rank, -2, INT32_MAX)));
+    for (const auto rank : integers_of(*ranks, "ranks")) given.ranks.push_back(int_of(rank));
     return given;
   };
   const int done = send_rows(migration, read, &count);

@@ -128,8 +128,9 @@ class Buffer {
   /// Uses the NumPy array of `as_array`, which `made` keeps, if `object` has no buffer, or a
   /// mask. Throws Error if that has none either.
   Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
-    static const nb::handle masked =
-        nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
+    static constinit nb::handle masked;  // a guarded import would block threads with the lock
+    if (!masked.is_valid())
+      masked = nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
     const auto type_of = [](nb::handle type) {
       return reinterpret_cast<PyTypeObject*>(type.ptr());
     };

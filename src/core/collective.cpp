@@ -636,7 +636,7 @@ std::string next_word(std::string_view& text) {
 
 // The first property that differs from rank 0's, empty when all are equal.
 std::string difference(std::string_view first, std::string_view mine, int rank) {
-  while (first != mine) {
+  while (!first.empty() || !mine.empty()) {
     const auto next = [](std::string_view& all) {
       if (all.empty()) return std::pair<std::string, std::string>("nothing", "nothing more");
       std::string name = next_word(all);

@@ -1,3 +1,4 @@
+// Process grids: search, with land too, and the ranks on them.
 #include <cmath>
 #include <limits>
 

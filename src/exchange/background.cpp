@@ -16,6 +16,7 @@ struct Works {
   std::vector<BackgroundWork*> all;
   BackgroundWork* advanced = nullptr;
   std::atomic<bool> busy{false};
+  std::thread::id only;  // if set, no other thread advances them; guarded by busy
 };
 
 Works& works();
@@ -38,13 +39,11 @@ BackgroundWork* next_under_way(std::size_t& at) {
 
 }  // namespace
 
-// Keeps `busy` set.
 void stop_progress() {
   if (is_forked_child()) return;  // a thread of the parent may have been busy
-  static std::once_flag once;
-  std::call_once(once, [] {
-    while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-  });
+  while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  works().only = std::this_thread::get_id();
+  works().busy.store(false, std::memory_order_release);
 }
 
 void join_background(BackgroundWork* work) {
@@ -66,7 +65,9 @@ bool advance_background() {
   if (works().busy.exchange(true, std::memory_order_acquire)) return false;
   bool any = false;
   std::size_t at = 0;
-  while (BackgroundWork* const work = next_under_way(at)) any = work->advance() || any;
+  const std::thread::id only = works().only;
+  if (only == std::thread::id() || only == std::this_thread::get_id())
+    while (BackgroundWork* const work = next_under_way(at)) any = work->advance() || any;
   works().busy.store(false, std::memory_order_release);
   return any;
 }

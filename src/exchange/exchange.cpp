@@ -166,7 +166,7 @@ struct Exchange::Impl final : Operation {
   }
 
   Impl(const Impl& whole, const Only& only)
-      : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use),
+      : plan(plan_of(whole.plan, only)), arrays(plan, &whole.arrays), use(whole.use),
         combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), setup_s(whole.setup_s),
         progress(whole.progress), numbers(whole.numbers_of(only)),
         subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {

@@ -74,7 +74,7 @@ struct IndexMap::State {
       return arrays;
     }
     for (CellValues& array : arrays)
-      if (array.ghosts.first == nullptr)
+      if (array.ghosts.first == nullptr && array.owned.first != nullptr)
         array.ghosts = {
             array.owned.first + domain.owned() * array.owned.stride, array.owned.stride};
     return arrays;
@@ -167,22 +167,20 @@ struct IndexMap::State {
       throw Error(
           "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
           "of all");
-    if (array.owned.first == nullptr && !at.empty())
-      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
   }
   void check_size(const CellValues& array) const {
     if (array.element.size < 1 || array.components < 1)
       throw Error("cells of no size: give at least 1 component of at least 1 byte");
     require_on_host(array.owned.first, true);
     require_on_host(array.ghosts.first, true);
-    if ((array.owned.first == nullptr && (places ? !at.empty() : domain.owned() > 0)) ||
-        (array.ghosts.first == nullptr && domain.ghosts() > 0))
-      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
-    if (places) return check_placed_size(array);
     const global_index needed = global_index{domain.size()} * array.components;
-    if (array.elements != CellValues::untold && array.elements != needed)
+    if (places) check_placed_size(array);
+    else if (array.elements != CellValues::untold && array.elements != needed)
       throw Error(concat("an array has ", array.elements, " elements and the map's ", domain.size(),
           " cells take ", needed, ": make them equal"));
+    if ((array.owned.first == nullptr && domain.owned() > 0) ||
+        (array.ghosts.first == nullptr && domain.ghosts() > 0))
+      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
   }
   void update(const ReadMask& read) {
     if (!counting)

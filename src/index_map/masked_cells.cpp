@@ -195,7 +195,7 @@ void MaskedCells::start(const CellValues& mask) {
 
 void MaskedCells::update(const CellValues& mask) {
   look_at(mask);
-  updating_ = true;
+  updating_ = changed_ = true;
   prepare_messages();
   start(mask);
   for (Neighbor& neighbor : neighbors_) received_.keep(neighbor.received);
@@ -208,11 +208,13 @@ void MaskedCells::update(const CellValues& mask) {
 }
 
 void MaskedCells::save() {
+  changed_ = false;
   for (List* list : {&sent_, &received_}) list->saved = *list->bits;
 }
 
 void MaskedCells::restore() {
-  settle();
+  settle();               // on every rank: those that changed take a new tag
+  if (!changed_) return;  // an exchange under way may be reading the lists in another thread
   for (List* list : {&sent_, &received_}) *list->bits = list->saved;
   for (Neighbor& neighbor : neighbors_)
     sent_.keep(neighbor.sent), received_.keep(neighbor.received);

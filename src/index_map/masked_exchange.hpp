@@ -76,6 +76,7 @@ class MaskedCells {
   std::vector<local_index> numbers_;   // of all ghosts, in masks
   std::unique_ptr<Messages> messages_;
   bool updating_ = false;
+  bool changed_ = false;  // the lists, since `save`
   std::uint64_t version_ = 0;
 };
 

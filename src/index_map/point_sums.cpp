@@ -250,19 +250,6 @@ GridPoints find_grid_points(const CartesianDomain& domain, const PointLayout& la
   return {std::move(shared), std::move(finder.first), std::move(finder.again), std::move(blocks)};
 }
 
-// Collective, for user-defined reductions: whether this rank's has not failed. Throws if another's
-// has; the failing rank itself throws its own, more precise error.
-bool have_all_combined(const Communicator& comm, bool failed) {
-  try {
-    collectively(comm, "sums of points", [&] {
-      if (failed) throw Error("the reduction failed: what it raised there tells why");
-    });
-  } catch (const Error&) {
-    if (!failed) throw;
-  }
-  return !failed;
-}
-
 }  // namespace
 
 // Over seams: exchanges of depth 0, which apply signs and turned components, send values to the
@@ -311,26 +298,44 @@ class ThereAndBack {
   Exchange& there(Reduction how) {
     if (how != Reduction::replace) return exchange_;
     if (highest_) return *highest_;
-    Group group = group_of(domain_, fields_);
-    for (Pattern& each : group.patterns)
-      for (Link& link : each.stages.front()) {
-        const int here = domain_.communicator().rank();
-        if (link.rank < here) link.send = {}, link.send_unique = 0, link.send_duplicate_of.clear();
-        if (link.rank > here)
-          link.receive = {}, link.receive_unique = 0, link.receive_duplicate_of.clear();
-      }
-    return highest_.emplace(std::vector<Group>{std::move(group)}, options_);
+    const Communicator& comm = domain_.communicator();
+    return highest_.emplace(
+        collectively(comm, "the first replacement of points", setup_limit(options_), [&] {
+          const std::string why = exchange_.refusal(Direction::reverse, ArrayList(arrays_));
+          if (!why.empty()) throw Error(why);
+          Group group = group_of(domain_, arrays_);  // those of the construction may be freed
+          for (Pattern& each : group.patterns)
+            for (Link& link : each.stages.front()) {
+              if (link.rank < comm.rank())
+                link.send = {}, link.send_unique = 0, link.send_duplicate_of.clear();
+              if (link.rank > comm.rank())
+                link.receive = {}, link.receive_unique = 0, link.receive_duplicate_of.clear();
+            }
+          return Exchange(std::vector<Group>{std::move(group)}, options_);
+        }));
   }
+  // Collective for a user's reduction: all ranks learn that one's half failed, or its reduction,
+  // which itself throws its own, more precise error.
   void turn() {
     is_back_ = true;
-    try {
+    try {  // not in the collective call, where an error of another rank would end the wait
       half_->end();
       half_.reset();
-      if (how_.by() == nullptr ||
-          have_all_combined(domain_.communicator(), how_.by()->has_failed()))
-        half_.emplace(exchange_.begin(arrays_));
     } catch (...) {
       failure_ = std::current_exception();
+    }
+    const bool failed = how_.by() != nullptr && how_.by()->has_failed();
+    const auto require_sums = [&] {
+      if (failure_) std::rethrow_exception(failure_);
+      if (failed) throw Error("the reduction failed: what it raised there tells why");
+    };
+    try {
+      if (how_.by() == nullptr) require_sums();
+      else
+        collectively(domain_.communicator(), "sums of points", setup_limit(options_), require_sums);
+      half_.emplace(exchange_.begin(arrays_));
+    } catch (...) {
+      if (!failed) failure_ = std::current_exception();
     }
   }
 
@@ -356,12 +361,9 @@ struct PointSums::State final : Operation {
   const std::shared_ptr<Queue> queue = executor->make_queue();
   std::vector<BounceBuffer> collected;  // per array: points of several blocks
   std::vector<Program> twice_in,
-      twice_back;           // per array: between both places of points held twice
-  bool some_twice = false;  // on some rank
-  bool failed = false;      // to combine them
+      twice_back;  // per array: between both places of points held twice
   std::optional<SharedReduction> sums;
   std::optional<ThereAndBack> over_seams;  // with seams, replaces all of these
-  Reduction reduction = Reduction::sum;
 
   State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
       : domain(of), fields(std::move(with)) {
@@ -379,9 +381,8 @@ struct PointSums::State final : Operation {
     points = find_grid_points(domain, layout);
     if (!points->blocks.empty()) collect();
     compile_twice();
-    some_twice =
-        total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
-    sums.emplace(points->shared, points->shared.pattern.owned, made, options);
+    const bool some_twice = total(domain.communicator(), {std::ssize(points->first)})[0] > 0;
+    sums.emplace(points->shared, points->shared.pattern.owned, made, options, nullptr, some_twice);
   }
 
   void collect() {
@@ -442,23 +443,21 @@ struct PointSums::State final : Operation {
     for (std::size_t k = 0; k < given.size(); ++k)
       queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
   }
+  // Others receive this rank's partial sums: tells them if a user's reduction failed.
   void start(Reduction how, std::span<const Field> named) {
     require_mpi_not_ended();  // in a forked child, before shared memory changes
     if (sums->under_way()) throw Error("these sums are under way: end them first");
     take(named.empty() ? std::span<const Field>(fields) : named);
     for (const CellValues& array : given) require_reducible(array.element, how);
-    reduction = how;
     copy_in();
     run_twice(twice_in, how);
     queue->wait();
-    failed = how.by() != nullptr && how.by()->has_failed();
+    sums->tell_failure(how.by() != nullptr && how.by()->has_failed());
   }
   void finish() {
     run_twice(twice_back, Reduction::replace);
     for (BounceBuffer& each : collected) each.copy_out(*queue);
     queue->wait();
-    if (some_twice && reduction.by() != nullptr)  // others have received this rank's sums
-      have_all_combined(domain.communicator(), failed);
   }
   void begin(Reduction how, std::span<const Field> named) {
     if (under_way()) throw Error("these sums are under way: end them first");

@@ -1,5 +1,6 @@
 #include "index_map/shared_reduction.hpp"
 
+#include "core/concat.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 
@@ -39,7 +40,7 @@ void add(Program& program, const CellValues& values, const Operand& from,
 }  // namespace
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-    const ExchangeOptions& options, const std::vector<local_index>* places)
+    const ExchangeOptions& options, const std::vector<local_index>* places, bool tells_failures)
     : CellsOperation(arrays), points_(points), owned_(owned), places_(2 * arrays.size()) {
   for (local_index point : points.points)
     point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
@@ -57,12 +58,17 @@ SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, 
       make(arrays_.back(), values);
       represent(arrays_.size() - 1, false);
     }
+    if (tells_failures) failures_ = node_shared(1 + std::ssize(pattern.stages[0]));
   });
   std::vector<Group> groups;
   for (std::size_t f = 0; f < arrays_.size(); ++f) {
     Group group = group_of(f);
     if (places != nullptr || f == 0) groups.push_back(std::move(group));
     else groups.front().fields.push_back(std::move(group.fields.front()));
+  }
+  if (failures_) {
+    groups.push_back(failures_group());
+    places_.insert(places_.end(), {failures_.get(), failures_.get() + 1});
   }
   exchange_.emplace(std::move(groups), options);
 }
@@ -94,6 +100,29 @@ Group SharedReduction::group_of(std::size_t f) const {
     field.blocks[0].component_stride = values.component_stride;
   }
   return {pattern, {std::move(field)}};
+}
+
+// Sends one byte from this rank to each other holder of its points.
+Group SharedReduction::failures_group() const {
+  Pattern pattern = points_.pattern;
+  pattern.owned = 1, pattern.ghosts = 0;
+  for (Link& link : pattern.stages[0])
+    link = {link.rank, {{}, {0}}, {{}, {1 + pattern.ghosts++}}, 1, 1, {}, {}};
+  Field field =
+      view_cells(failures_.get(), 1, failures_.get() + 1, pattern.ghosts, {Scalar::uint8, 1});
+  return {std::move(pattern), {std::move(field)}};
+}
+
+// The failing rank itself throws its own, more precise error.
+void SharedReduction::refuse_failures(Reduction reduction) const {
+  if (!failures_ || reduction.by() == nullptr || reduction.by()->has_failed()) return;
+  queue_->wait();
+  const Stage& links = points_.pattern.stages[0];
+  for (std::size_t k = 0; k < links.size(); ++k)
+    if (failures_.get()[1 + k] != std::byte{})
+      throw Error(concat("the reduction failed on rank ", links[k].rank,
+          ", where it combined points that the rank has twice: what it raised there tells why; "
+          "points that this rank shares with it have no value of use"));
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
@@ -184,6 +213,7 @@ void SharedReduction::end() {
 }
 
 void SharedReduction::combine(Reduction reduction) {
+  refuse_failures(reduction);
   for (std::size_t f = 0; f < arrays_.size(); ++f) {
     Bases bases = &places_[2 * f];
     for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);

@@ -12,9 +12,11 @@ namespace parhelion {
 /// another layout than the constructor's.
 class SharedReduction final : public CellsOperation {
  public:
-  /// Collective. `points` and `places` (null: none) must outlive it.
+  /// Collective. `points` and `places` (null: none) must outlive it. `tells_failures`, equal on all
+  /// ranks: one more byte to each holder.
   SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-      const ExchangeOptions& options, const std::vector<local_index>* places = nullptr);
+      const ExchangeOptions& options, const std::vector<local_index>* places = nullptr,
+      bool tells_failures = false);
 
   bool fits(CellArrays arrays) const { return has_elements_of(arrays); }
   const Exchange& exchange() const { return *exchange_; }
@@ -22,7 +24,12 @@ class SharedReduction final : public CellsOperation {
   void run(CellArrays arrays, Reduction reduction);
   void begin(CellArrays arrays, Reduction reduction);
   bool test() override { return step_->test(); }
+  /// Throws Error, after all messages arrived, if another holder's values are invalid.
   void end() override;
+  /// Call before run and begin with `tells_failures`: whether this rank's values are invalid.
+  void tell_failure(bool failed) {
+    if (failures_) *failures_ = std::byte{failed};
+  }
 
  private:
   // With places: shared points by their numbers in the caller's array (`in_array`) and the
@@ -50,6 +57,8 @@ class SharedReduction final : public CellsOperation {
   void represent();
   void start(CellArrays arrays);
   void combine(Reduction reduction);
+  Group failures_group() const;
+  void refuse_failures(Reduction reduction) const;
 
   const SharedPoints& points_;
   local_index owned_;
@@ -58,6 +67,7 @@ class SharedReduction final : public CellsOperation {
   const std::shared_ptr<Queue> queue_ = executor_->make_queue();
   std::vector<Array> arrays_;
   std::vector<std::byte*> places_;
+  std::shared_ptr<std::byte> failures_;  // of this rank, then of each neighbor; null: not told
   std::optional<Reduction> reduction_;
   std::optional<Exchange> exchange_;
   std::optional<Step> step_;

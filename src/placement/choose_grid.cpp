@@ -15,10 +15,11 @@ std::vector<std::vector<int>> grids_of(int ranks, const std::vector<std::int64_t
     int left;
   };
   std::vector<Begun> all{{{}, ranks}};
-  for (const std::int64_t extent : cells) {
+  for (const std::int64_t& extent : cells) {
     std::vector<Begun> longer;
     for (const auto& [grid, left] : all)
-      for (int along = 1; along <= left && along <= extent; ++along) {
+      for (int along = &extent == &cells.back() ? left : 1; along <= left && along <= extent;
+          ++along) {
         if (left % along != 0) continue;
         longer.push_back({grid, left / along});
         longer.back().grid.push_back(along);
@@ -26,8 +27,7 @@ std::vector<std::vector<int>> grids_of(int ranks, const std::vector<std::int64_t
     all = std::move(longer);
   }
   std::vector<std::vector<int>> grids;
-  for (auto& [grid, left] : all)
-    if (left == 1) grids.push_back(std::move(grid));
+  for (auto& begun : all) grids.push_back(std::move(begun.grid));
   return grids;
 }
 

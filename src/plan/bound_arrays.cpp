@@ -30,7 +30,9 @@ bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
 
 }  // namespace
 
-BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wanted_(plan.bases) {
+BoundArrays::BoundArrays(const Plan& plan, const BoundArrays* whole)
+    : plan_(plan), bases_(plan.bases), wanted_(plan.bases),
+      device_(whole != nullptr ? whole->device_ : -1) {
   known_.fill(plan.bases);
   for_blocks(plan, [this](int f, int b) { add_shape(f, b); });
 }
@@ -44,6 +46,7 @@ void BoundArrays::add_shape(int f, int b) {
   shape.low = block.begin - block.first;
   shape.high = block.end - block.first;
   if (block.empty()) return;
+  if (device_ < 0 && plan_.space() == MemorySpace::device) device_ = device_of(block.begin);
   const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
   shape.components_mask = mask(field.components > 1);
   if (pattern.indexed()) {
@@ -208,11 +211,11 @@ void BoundArrays::want_places(const ArrayList& places) {
 
 void BoundArrays::require_device() const {
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const Shape& shape = shapes_[i];
-    const std::byte *const here = wanted_[i] + shape.low, *const made = plan_.bases[i] + shape.low;
-    if (shape.has_cells() && device_of(here) != device_of(made))
+    const std::byte* const here = wanted_[i] + shapes_[i].low;
+    if (shapes_[i].has_cells() && device_of(here) != device_)
       throw Error("an array is " + place_text(here) + " and the exchange was made for one " +
-                  place_text(made) + right_arrays);
+                  (device_ < 0 ? "in the host's memory" : concat("on device ", device_)) +
+                  right_arrays);
   }
 }
 

@@ -215,6 +215,10 @@ CASE("pointers, vectors and views are arrays of a map, and vectors tell their si
   }
   std::vector<double> few(3);
   EXPECT_TRUE(holds(error_of([&] { map.forward({few}); }), "3 elements"));
+  std::vector<double> none;
+  EXPECT_TRUE(holds(error_of([&] { map.forward({none}); }), "0 elements"));
+  EXPECT_TRUE(
+      holds(error_of([&] { map.forward({static_cast<double*>(nullptr)}); }), "null pointer"));
   EXPECT_TRUE(
       holds(error_of([&] { IndexMap(map.domain(), {"pigeon"}); }), "no transport 'pigeon'"));
   EXPECT_TRUE(holds(error_of([&] { map.forward({}); }), "no arrays"));

@@ -204,9 +204,14 @@ CASE(
 
   EXPECT_TRUE(holds(refused({device, host}),
       "an exchange of fields in device and in host memory: make one for each"));
-  if (is_usable("shared"))
+  if (is_usable("shared")) {
     EXPECT_TRUE(holds(refused({device}, "shared+mpi"),
         "transport shared: field 0 is in device memory, which it does not reach"));
+    std::vector<double> w(values);
+    if (ranks > 1)  // own copies reach all memory
+      EXPECT_TRUE(holds(refused({host, view(domain, w.data())}, "shared+mpi"),
+          "transport shared: field 0 is not in node-shared memory"));
+  }
   EXPECT_TRUE(
       holds(refused({device}, registered()), "transport test_plain: field 0 is in device memory"));
   if (ranks > 1)

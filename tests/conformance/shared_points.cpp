@@ -398,9 +398,8 @@ class Failing final : public UserReduction {
 }  // namespace
 
 CASE(
-    "if a rank could not add up points before it sent them, all ranks are told which rank, over "
-    "every "
-    "transport") {
+    "holders of points that a rank could not add up before it sent them are told which rank, over "
+    "every transport") {
   const Communicator comm(MPI_COMM_WORLD);
   if (comm.size() < 2) return;
   // Each rank holds the points at both ends of the second dimension twice.
@@ -411,18 +410,84 @@ CASE(
     CAPTURE(route.transport);
     Array<double> mass = make_array<double>(domain, {.stagger = 1});
     PointSums sums(domain, {view(mass)}, {route.transport});
+    const bool beside = comm.rank() == 1 || comm.rank() == comm.size() - 1;
     for (const bool called : {true, false}) {
       const Failing failing(comm.rank() == 0);
       const std::string error =
           error_of([&] { called ? sums.reduce(failing) : sums.begin(failing).end(); });
-      EXPECT_EQ(holds(error, "rank 0: the reduction failed"), comm.rank() != 0);
-      EXPECT_EQ(error.empty(), comm.rank() == 0);
+      EXPECT_EQ(holds(error, "failed on rank 0"), beside);
+      EXPECT_EQ(error.empty(), !beside);
     }
     for (global_index i = 0; i <= 2; ++i)
       for (global_index j = 0; j <= 3; ++j) mass(2 * comm.rank() + i, j) = 1;
     sums();
     EXPECT_EQ(mass(2 * comm.rank(), 0), 4);
   }
+}
+
+namespace {
+
+// The blocks of 4 × 4 cells lie side by side, and a seam folds their upper ends.
+CartesianDomain folded_row(int ranks) {
+  return CartesianDomain({4 * ranks, 4},
+      {.halo = 1, .periodic = {true, false}, .process_grid = {ranks, 1}, .seams = {fold()}});
+}
+
+template <class Use>
+void for_points_of_row(int rank, Use&& use) {
+  for (global_index i = 4 * rank; i <= 4 * rank + 4; ++i)
+    for (global_index j = 0; j <= 4; ++j) use(i, j);
+}
+
+}  // namespace
+
+CASE(
+    "over a seam, points are replaced in the arrays of the call, also if those of the construction "
+    "are gone, over every transport") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const int ranks = comm.size();
+  const CartesianDomain domain = folded_row(ranks);
+  const auto highest = [&](global_index i) {  // of the ranks whose blocks have points (i, …)
+    const int after = static_cast<int>(i / 4 % ranks), before = (after + ranks - 1) % ranks;
+    return i % 4 == 0 ? std::max(before, after) : after;
+  };
+  for (const Route& route : routes_for(1, 3)) {
+    if (route.memory == Memory::slow) continue;
+    CAPTURE(route.transport);
+    auto first = std::make_unique<Array<double>>(make_array<double>(domain, {.stagger = 1}));
+    Array<double> mass = make_array<double>(domain, {.stagger = 1});
+    Array<float> other = make_array<float>(domain, {.stagger = 1});
+    PointSums sums(domain, {view(*first)}, {route.transport});
+    first.reset();
+    EXPECT_NE(error_of([&] { sums.reduce(Reduction::replace, {view(other)}); }), "");
+    for (int round = 0; round < 2; ++round) {
+      for_points_of_row(
+          comm.rank(), [&](global_index i, global_index j) { mass(i, j) = comm.rank(); });
+      sums.begin(Reduction::replace, {view(mass)}).end();
+      for_points_of_row(comm.rank(), [&](global_index i, global_index j) {
+        const int mirrored = j == 4 ? highest(4 * ranks - i) : 0;
+        EXPECT_EQ(mass(i, j), std::max(highest(i), mirrored));
+      });
+    }
+  }
+}
+
+CASE(
+    "over a seam, all ranks are told of a rank that writes points while a reduction of the "
+    "program's is under way") {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() < 2) return;
+  const CartesianDomain domain = folded_row(comm.size());
+  const int last = comm.size() - 1;
+  Array<double> mass = make_array<double>(domain, {.stagger = 1});
+  for_points_of_row(comm.rank(), [&](global_index i, global_index j) { mass(i, j) = 1; });
+  PointSums sums(domain, {view(mass)}, {.transport = "mpi", .timeout_s = 60, .check = true});
+  const Failing adds(false);
+  Step step = sums.begin(adds);
+  if (comm.rank() == last)  // which rank 0 also holds, and adds up
+    for (global_index j = 0; j <= 4; ++j) mass(4 * comm.size(), j) = 2;
+  EXPECT_TRUE(holds(error_of([&] { step.end(); }), "was written between begin and end"));
+  EXPECT_EQ(error_of([&] { sums.reduce(adds); }), "");
 }
 
 CASE("points of several blocks on each rank get one sum, over every transport") {

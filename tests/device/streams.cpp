@@ -173,8 +173,11 @@ CASE("memory that handles do not share is told apart, and messages go instead") 
   const Solver pool;
   solver.driver.set_pools(0);
   const std::string why = "is in device memory that CUDA's handles do not share";
-  const auto refused = [&] { Exchange(pool.domain, {pool.field()}, {"device_ipc"}); };
-  EXPECT_TRUE(holds(error_of(refused), why));
+  const Field another = view(pool.domain, Solver::on_device(pool.made));
+  const auto refused = [&] {
+    Exchange(pool.domain, {solver.field(), pool.field(), another}, {"device_ipc"});
+  };
+  EXPECT_TRUE(holds(error_of(refused), "field 1 " + why));
   const Exchange chosen(pool.domain, {pool.field()});
   EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
   EXPECT_TRUE(holds(chosen.explain(), why));
@@ -274,6 +277,26 @@ CASE("views find out where arrays are, and arrays of several places are refused"
   places = {unknown.blocks[0].first};
   EXPECT_TRUE(holds(error_of([&] { on_host(places); }), "an array is on device"));
   on_host();
+  if (solver.driver.fail == nullptr) return;
+  std::vector<double> other(values);
+  const Field moved = view(solver.domain, other.data());
+  solver.driver.fail(1000);  // counts calls
+  on_host(moved);
+  EXPECT_EQ(solver.driver.left(), 999);  // about the new array alone
+  solver.driver.fail(-1);
+}
+
+CASE("the arrays that an exchange was made with may be freed before it moves others") {
+  auto made = std::make_unique<Solver>();
+  const Solver solver;
+  Exchange exchange(solver.domain, {made->field()}, {"mpi"});
+  made.reset();
+  for (int time = 0; time < 4; ++time) {
+    solver.start(time);
+    exchange(solver.field());
+    solver.expect_filled(time);
+    exchange.only({.neighbors = Neighbors::faces})(solver.field());
+  }
 }
 
 CASE("what a device cannot do is refused before anything moves") {
@@ -394,8 +417,14 @@ CASE("each call of the driver that fails becomes an error, and nothing is left")
       const auto queue = queue_of_stream(solver.stream);
       if (way == on_stream) exchange(*queue);
       else if (way == at_once) exchange();
-      else if (way == begun) exchange.begin().end();
-      else exchange.reverse(*queue, Reduction::sum);
+      else if (way == begun) {
+        auto step = exchange.begin();
+        const std::string why = error_of([&] { step.end(); });
+        EXPECT_FALSE(exchange.under_way());
+        if (!why.empty()) throw Error(why);
+      } else {
+        exchange.reverse(*queue, Reduction::sum);
+      }
     });
     const bool was_reached = solver.driver.left() < 0;
     solver.driver.fail(-1);

@@ -47,7 +47,7 @@ class UserReduction {
   /// Whether calls are expensive, so that scattered elements are packed before one call.
   virtual bool wants_many() const { return false; }
   /// Whether `combine` has failed since the operation began; the ranks that receive its values
-  /// are then told.
+  /// are then told; over seams, sums of points tell every rank.
   virtual bool has_failed() const { return false; }
 
  private:

@@ -27,9 +27,9 @@ class Operation {
   std::uint64_t number_ = 0;
 };
 
-/// Waits for a thread that advances exchanges in the background, and lets none do so afterwards.
-/// MPI_Finalize calls it; to be called earlier by a language whose runtime ends before, or whose
-/// lock reductions need. Local.
+/// Waits for a thread that advances exchanges in the background, and lets no thread but the
+/// caller's do so afterwards. MPI_Finalize calls it; to be called earlier by a language whose
+/// runtime ends before, or whose lock reductions need. Local.
 void stop_progress();
 
 /// An operation under way. The destructor ends it, ignoring errors, unless `end` was called. It may

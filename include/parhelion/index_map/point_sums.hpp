@@ -19,7 +19,7 @@ namespace parhelion {
 /// layouts, or none for those of the construction. Errors: fields that are not staggered, or differ
 /// in stagger or layout (on every rank); arrays of another layout, a reduction that elements do not
 /// support (on the rank that passes them); a user-defined reduction that fails on points that a
-/// rank holds twice (on every rank).
+/// rank holds twice (on all holders of the rank's points), or, over seams, on any (on every rank).
 ///
 ///     PointSums sums{domain,
 ///                    {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};

@@ -77,7 +77,8 @@ struct CellIds {
   std::vector<global_index> ghosts;
 };
 
-/// Made by build_pattern. Holds no addresses or types: exchanges can share it.
+/// Made by build_pattern. Holds no addresses or types: exchanges can share it. Changes by hand are
+/// not range-checked: an exchange only compares the two ends of links between ranks.
 struct Pattern {
   Communicator communicator;
   int dimensions = 0;       ///< 0: indexed

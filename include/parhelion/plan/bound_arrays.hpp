@@ -43,8 +43,9 @@ class ArrayList {
 /// and allocates nothing.
 class BoundArrays {
  public:
-  /// Binds the plan's arrays; the plan must outlive this object.
-  explicit BoundArrays(const Plan& plan);
+  /// Binds the plan's arrays; the plan must outlive this object. `whole`: of what the plan is a
+  /// subset of.
+  explicit BoundArrays(const Plan& plan, const BoundArrays* whole = nullptr);
 
   /// Field by field, block by block.
   Bases bases() const { return bases_.data(); }
@@ -84,6 +85,7 @@ class BoundArrays {
   std::array<std::vector<std::byte*>, most_known> known_;  // verified not to share cells
   std::size_t next_known_ = 0;
   std::vector<Shape> shapes_;
+  int device_;  // of the plan's arrays, which may be freed later; -1: the host's
   std::uint64_t version_ = 1;
 };
 

@@ -303,16 +303,18 @@ class DeviceQueue final : public Queue {
     if (is_of_capture(status)) throw Error(in_capture);
     check(status, "cuCtxSynchronize");
   }
-  // An own stream is never captured, but capturing others may forbid to query its events.
+  // An own stream is never captured, but capturing others may forbid to query its events. Other
+  // errors are left to the calls that follow: they end an exchange, and a refusal does not.
   std::string refusal() override {
     if (context_ == nullptr) return {};
-    int captured = 0;
-    const Current current(context_);
-    int status = driver().is_capturing(is_own_ ? nullptr : stream_, &captured);
-    if (status == success && is_own_) status = driver().query_event(spare());
-    if (captured != 0 || is_of_capture(status)) return in_capture;
-    if (status != not_ready) check(status, "cuStreamIsCapturing");
-    return {};
+    int captured = 0, status = success;
+    try {
+      const Current current(context_);
+      status = driver().is_capturing(is_own_ ? nullptr : stream_, &captured);
+      if (status == success && is_own_) status = driver().query_event(spare());
+    } catch (const Error&) {  // of the context, or of the event
+    }
+    return captured != 0 || is_of_capture(status) ? in_capture : "";
   }
 
  private:

@@ -146,7 +146,7 @@ std::string device_ipc_refusal(const Plan& plan) {
   std::string refusal;
   for_blocks(plan, [&](int f, int b) {
     const ArrayBlock block = written_block(plan, f, b);
-    if (!block.empty() && !device::DeviceIpcAccess::describe_on_device(block))
+    if (refusal.empty() && !block.empty() && !device::DeviceIpcAccess::describe_on_device(block))
       refusal = field_name(plan, f) +
                 " is in device memory that CUDA's handles do not share (a pool's, managed, "
                 "or mapped by the program): use memory of cudaMalloc";

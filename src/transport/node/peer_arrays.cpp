@@ -68,7 +68,8 @@ std::shared_ptr<const ArrayAccess> node_shared_access() {
 std::string private_field(const Plan& plan) {
   std::string refusal;
   for_blocks(plan, [&](int f, int b) {
-    if (!written_block(plan, f, b).empty() && !find_node_shared(plan.fields[f].blocks[b].first))
+    if (refusal.empty() && !written_block(plan, f, b).empty() &&
+        !find_node_shared(plan.fields[f].blocks[b].first))
       refusal = field_name(plan, f) +
                 " is not in node-shared memory: use an array that make_array, zeros or "
                 "NodeAllocator gives";

@@ -55,7 +55,7 @@ std::string device_ipc_unavailable();
 /// Why neighbors cannot map all arrays of the plan by CUDA IPC handles, else empty. Local.
 std::string device_ipc_refusal(const Plan& plan);
 
-/// Names an array that neighbors write and that is not node-shared, else empty.
+/// Names the first array that neighbors write and that is not node-shared, else empty.
 std::string private_field(const Plan& plan);
 
 /// Mappings of a neighbor's arrays; unmaps those unused for some array sets.

@@ -11,6 +11,10 @@
 #include "core/concat.hpp"
 #include "transport/node/peer_arrays.hpp"
 
+#if __has_include(<xpmem.h>)
+#include <xpmem.h>  // to check the declarations below
+#endif
+
 namespace parhelion {
 namespace {
 
@@ -22,6 +26,11 @@ struct Address {
 constexpr int read_and_write = 2;                    // XPMEM_RDWR
 constexpr int permitted_by_mode = 1;                 // XPMEM_PERMIT_MODE
 constexpr std::size_t all_memory = ~std::size_t{0};  // XPMEM_MAXADDR_SIZE
+#ifdef XPMEM_RDWR
+static_assert(sizeof(Address) == sizeof(xpmem_addr) && sizeof(xpmem_segid_t) == 8 &&
+              sizeof(xpmem_apid_t) == 8);
+static_assert(XPMEM_RDWR == read_and_write && XPMEM_PERMIT_MODE == permitted_by_mode);
+#endif
 
 struct Calls {
   int (*version)();

@@ -144,6 +144,7 @@ void Bundle::share(
   };
   std::vector<Box> left{wanted}, rest;
   for (const Cells::Piece& piece : cells.pieces) {
+    if (left.empty()) break;
     if (piece.block != block) continue;
     rest.clear();
     for (const Box& box : left) {
@@ -237,9 +238,10 @@ void Bundle::add_boxes(Program& program, const Plan& plan, int f, const LinkPlan
 FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link,
     WordReader& header, std::deque<std::vector<local_index>>& lists) {
   if (header.next() == 0) return {header.next(), link.way(direction).unpack};
+  const std::size_t first = lists.size();
   std::vector<Where> told(header.next<std::size_t>());
   for (Where& where : told) {
-    where.places = header.list();
+    lists.push_back(header.list());
     where.shares.resize(header.next<std::size_t>());
     for (auto& shares : where.shares) {
       shares.resize(header.next<std::size_t>());
@@ -248,14 +250,15 @@ FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& l
   }
   FromBundle from;
   for (int f = 0; f < plan.field_count(); ++f) {
-    const Where& where = told[header.next<std::size_t>()];
+    const auto number = header.next<std::size_t>();
     const byte_count begin = header.next();
-    add_boxes(from.program, plan, f, link, where, begin);
-    if (where.places.empty()) continue;
+    add_boxes(from.program, plan, f, link, told[number], begin);
+    const std::vector<local_index>& places = lists[first + number];
+    if (places.empty()) continue;
     const MessageField at{f, &plan.link_of(link.links, f).receive,
-        static_cast<byte_count>(where.places.size()), begin, 0};
+        static_cast<byte_count>(places.size()), begin, 0};
     add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin,
-        lists.emplace_back(where.places).data());
+        places.data());
   }
   plan.executor->compile(from.program);
   return from;

@@ -25,7 +25,7 @@ def test_ranks_on_a_communicator_of_their_own_leave_the_others_alone(build):
     assert done.ok and "FAILED" not in output, f"{done}\n{output}"
 
 
-@pytest.mark.parametrize("how", ["at_exit", "finalized", "under_way", "combining", "combining_at_exit"])
+@pytest.mark.parametrize("how", ["at_exit", "finalized", "under_way", "combining", "combining_at_exit", "crosswise_at_exit"])
 @pytest.mark.parametrize("build", BUILDS)
 def test_objects_that_live_longer_than_mpi(build, how):
     done, output = watched(build, 2, "_after_mpi.py", how)

@@ -1,5 +1,6 @@
-"""Objects that live longer than MPI: alive at exit, used after MPI.Finalize, under way or combining in a thread when it was called."""
+"""Objects that live longer than MPI: alive or ended at exit, used after MPI.Finalize, under way or combining in a thread when it was called."""
 
+import atexit
 import os
 import sys
 import threading
@@ -10,7 +11,19 @@ from mpi4py import MPI
 import parhelion as ph
 from parhelion.placement import PlacedComm
 
+
+def end_crosswise() -> None:
+    """The second stage of each exchange waits for the other rank to get on with both."""
+    for each in pair if rank == 0 else reversed(pair):
+        try:
+            each.end()
+        except ph.Error as error:
+            print(f"FAILED: at exit {error}", flush=True)
+
+
 how = sys.argv[1]
+if how == "crosswise_at_exit":
+    atexit.register(end_crosswise)  # called after what the library registers below
 rank = MPI.COMM_WORLD.rank
 domain = ph.CartesianDomain((12, 10), halo=1, periodic=True)
 cells = ph.IndexedDomain(10, [12 if rank == 0 else 3])
@@ -39,6 +52,11 @@ if how.startswith("combining"):
 
     combining.begin_reverse(ph.Reduction(slow_sum, "f8"))
     assert begun.wait(30), "no thread combines"
+if how == "crosswise_at_exit":
+    staged = ph.CartesianDomain((12, 10), halo=1, periodic=True, process_grid=(1, 2), algorithm="staged")
+    pair = [ph.Exchange(staged, staged.zeros(), transport="mpi", timeout=20) for _ in range(2)]
+    for each in pair:
+        each.begin()
 
 
 def refused(what: str, call) -> None:
