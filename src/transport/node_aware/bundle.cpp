@@ -255,10 +255,10 @@ FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& l
     add_boxes(from.program, plan, f, link, told[number], begin);
     const std::vector<local_index>& places = lists[first + number];
     if (places.empty()) continue;
-    const MessageField at{f, &plan.link_of(link.links, f).receive,
-        static_cast<byte_count>(places.size()), begin, 0};
-    add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin,
-        places.data());
+    const MessageField at{
+        f, &plan.link_of(link.links, f).receive, static_cast<byte_count>(places.size()), begin, 0};
+    add_side_of_cells(
+        from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin, places.data());
   }
   plan.executor->compile(from.program);
   return from;
