@@ -1,23 +1,22 @@
 #include "parhelion/domain/box.hpp"
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 
 void require_dimensions(int listed, int dimensions, std::string_view what) {
   if (listed != 0 && listed != dimensions)
-    throw Error(concat(what, " is given for ", listed, " dimensions of ", dimensions,
-        ": give one value for all of them, or one for each"));
+    refuse(what, " is given for ", listed, " dimensions of ", dimensions,
+        ": give one value for all of them, or one for each");
 }
 
 void require_stagger(const Stagger& stagger, int dimensions) {
   require_dimensions(stagger.listed, dimensions, "stagger");
   for (int d = 0; d < dimensions; ++d)
     if (stagger.along[d] < -1 || stagger.along[d] > 1)
-      throw Error(concat("a stagger of ", stagger.along[d], " in dimension ", d,
+      refuse("a stagger of ", stagger.along[d], " in dimension ", d,
           ": use 1 where the field has one point more than there are cells, 0 where "
-          "it lives on cells, -1 where it has a point at the upper face of each"));
+          "it lives on cells, -1 where it has a point at the upper face of each");
 }
 
 Box intersect(const Box& a, const Box& b) {

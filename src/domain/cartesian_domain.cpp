@@ -1,9 +1,8 @@
-#include "parhelion/domain/cartesian_domain.hpp"
-
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
+#include "domain/blocks.hpp"
 
 namespace parhelion {
 namespace {
@@ -12,20 +11,19 @@ constexpr double most_cells = 281474976710656.0;
 constexpr double most_blocks = 1 << 20;
 constexpr global_index most_images = 1000;
 
-void require(bool good, const std::string& message) {
-  if (!good) throw Error(message);
+template <class... Parts>
+void require(bool good, const Parts&... parts) {
+  if (!good) refuse(parts...);
 }
 
-// "2 × 2 × 3" and the number of ranks; −1 if it overflows 64 bits.
-std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid) {
-  std::string text;
+// The number of places; −1 if it overflows 64 bits.
+global_index places_of(const std::vector<int>& grid) {
   global_index product = 1;
   for (int ranks : grid) {
     require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
-    text += concat((text.empty() ? "" : " × "), ranks);
     if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product)) product = -1;
   }
-  return {text, product};
+  return product;
 }
 
 // Counts of cells and bytes must fit in 64 bits; a halo must not contain billions of periodic
@@ -35,9 +33,8 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
     require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
-        concat("halo width ", widest, " goes around the ", extents[d],
-            " cells of periodic dimension ", d, " more than ", most_images,
-            " times: use a narrower halo"));
+        "halo width ", widest, " goes around the ", extents[d], " cells of periodic dimension ", d,
+        " more than ", most_images, " times: use a narrower halo");
     cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
     if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
   }
@@ -49,31 +46,28 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
 void validate(
     const std::vector<global_index>& extents, const CartesianOptions& options, int ranks) {
   const int dims = extents.size();
-  require(
-      dims >= 1 && dims <= max_dimensions, concat("a Cartesian domain has 1 to 4 dimensions, not ",
-                                               dims, ": pass one extent per dimension"));
+  require(dims >= 1 && dims <= max_dimensions, "a Cartesian domain has 1 to 4 dimensions, not ",
+      dims, ": pass one extent per dimension");
   require_dimensions(options.halo.listed, dims, "the halo width");
   require_dimensions(options.periodic.listed, dims, "periodic");
   for (int d = 0; d < dims; ++d) {
     const std::string where = concat(" in dimension ", d);
-    require(extents[d] >= 0,
-        concat("extent ", extents[d], where, " is negative: pass the number of cells"));
+    require(
+        extents[d] >= 0, "extent ", extents[d], where, " is negative: pass the number of cells");
     require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
         "negative halo width" + where + ": use 0 for a side without halo");
   }
   const auto& grid = options.process_grid;
   if (!grid.empty()) {
-    require(std::ssize(grid) == dims,
-        concat("the process grid has ", grid.size(), " dimensions and the domain ", dims,
-            ": give one number of ranks per dimension"));
-    const auto [text, needed] = grid_and_ranks(grid);
+    require(std::ssize(grid) == dims, "the process grid has ", grid.size(),
+        " dimensions and the domain ", dims, ": give one number of ranks per dimension");
+    const global_index needed = places_of(grid);
     if (options.mask)
-      require(needed >= 0 && needed <= most_places,
-          "the process grid " + text + " has more than 2^24 places: use fewer");
-    require(options.mask || needed == ranks,
-        concat("the process grid ", text, " needs ",
-            (needed < 0 ? "more than 2^63" : concat(needed)), " ranks and the communicator has ",
-            ranks, ": make them equal, or leave the grid out to have one chosen"));
+      require(needed >= 0 && needed <= most_places, "the process grid ", extents_text(grid),
+          " has more than 2^24 places: use fewer");
+    require(options.mask || needed == ranks, "the process grid ", extents_text(grid), " needs ",
+        (needed < 0 ? "more than 2^63" : concat(needed)), " ranks and the communicator has ", ranks,
+        ": make them equal, or leave the grid out to have one chosen");
   }
   require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
       "blocks_per_rank needs one number per dimension");
@@ -112,10 +106,10 @@ bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; 
 void complete_axes(Seam& seam, int dimensions, int tile_axis) {
   const std::string where = "the seam of " + text(seam.from);
   for (const TileSide& side : {seam.from, seam.to})
-    require(is_axis(side.axis, dimensions) && side.axis != tile_axis,
-        concat(where, " has axis ", side.axis, " in a domain of ", dimensions, " dimensions",
-            (tile_axis < 0 ? "" : concat(", of which axis ", tile_axis, " counts tiles")),
-            ": name another axis"));
+    require(is_axis(side.axis, dimensions) && side.axis != tile_axis, where, " has axis ",
+        side.axis, " in a domain of ", dimensions, " dimensions",
+        (tile_axis < 0 ? "" : concat(", of which axis ", tile_axis, " counts tiles")),
+        ": name another axis");
   if (seam.axes.empty()) {
     for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
     std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
@@ -138,26 +132,14 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
           "than that of the side");
 }
 
-// For a side joined to itself: crossing it twice must be the identity.
-bool is_own_inverse(const Seam& seam) {
-  for (std::size_t d = 0; d < seam.axes.size(); ++d) {
-    const int there = seam.axes[d];
-    if (seam.axes[there] != static_cast<int>(d) ||
-        (seam.backward >> d & 1) != (seam.backward >> there & 1))
-      return false;
-  }
-  return true;
-}
-
 void validate_seam(const Seam& seam, const std::vector<Seam>& all,
     const std::vector<global_index>& extents, const CartesianOptions& options) {
   const std::string where = "the seam of " + text(seam.from);
   const bool is_fold = seam.from == seam.to;
   global_index halo = 0, folded = 0;
   for (const TileSide& side : {seam.from, seam.to}) {
-    require(!options.periodic.along[side.axis],
-        concat(where, ": axis ", side.axis,
-            " is periodic: a side is joined by a seam or to the opposite one"));
+    require(!options.periodic.along[side.axis], where, ": axis ", side.axis,
+        " is periodic: a side is joined by a seam or to the opposite one");
     const auto uses = [&](const Seam& each) {
       return (each.from == side) + (each.to == side && !(each.from == each.to));
     };
@@ -168,9 +150,8 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
         {halo, options.halo.lower[side.axis], options.halo.upper[side.axis]});
   }
   for (std::size_t d = 0; d < extents.size(); ++d)
-    require(extents[d] == extents[seam.axes[d]] || static_cast<int>(d) == seam.from.axis,
-        concat(where, " joins axes of ", extents[d], " and ", extents[seam.axes[d]],
-            " cells: make them equal"));
+    require(extents[d] == extents[seam.axes[d]] || static_cast<int>(d) == seam.from.axis, where,
+        " joins axes of ", extents[d], " and ", extents[seam.axes[d]], " cells: make them equal");
   for (const Seam& each : all)
     folded += each.from == each.to && each.from.axis == seam.from.axis &&
               each.from.tile == seam.from.tile;
@@ -179,7 +160,7 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
       where +
           " needs at least the halo's cells along its axis, where a side is folded one "
           "more, and where both are folded twice as many: use a narrower halo");
-  require(!is_fold || is_own_inverse(seam),
+  require(!is_fold || seam == inverse(seam),
       where +
           " joins it to itself by axes that do not change places in pairs: a fold mirrors "
           "axes, or swaps two of them");
@@ -200,8 +181,8 @@ std::vector<Seam> validate_seams(
     const bool every = seam.from.tile == TileSide::every_tile;
     require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
                 seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
-        concat("the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ", tiles,
-            " tiles: name a tile for both sides or for none, 0 to one less than there are"));
+        "the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ", tiles,
+        " tiles: name a tile for both sides or for none, 0 to one less than there are");
     if (!every || tiles == 0) all.push_back(seam);
     for (int tile = 0; every && tile < tiles; ++tile) {
       seam.from.tile = seam.to.tile = tile;
@@ -219,16 +200,15 @@ std::vector<Seam> validate_seams(
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
   const int dims = extents.size(), axis = options.tile_axis;
   if (axis == CartesianOptions::no_tiles) return;
-  require(
-      is_axis(axis, dims) && dims > 1, concat("axis ", axis, " is to count tiles in a domain of ",
-                                           dims, " dimensions: name one of them"));
+  require(is_axis(axis, dims) && dims > 1, "axis ", axis, " is to count tiles in a domain of ",
+      dims, " dimensions: name one of them");
   if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
   if (options.periodic.listed == 0) options.periodic.along[axis] = false;
   require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
               !options.periodic.along[axis],
-      concat("axis ", axis,
-          " counts tiles, which are joined by seams alone: give it no halo and leave it not "
-          "periodic"));
+      "axis ", axis,
+      " counts tiles, which are joined by seams alone: give it no halo and leave it not "
+      "periodic");
   require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
       "tiles go with an open boundary and the standard algorithm only");
 }
@@ -247,18 +227,16 @@ std::vector<int> choose_grid(
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
   const std::string where = concat(" in dimension ", d);
-  require(std::ssize(split) == ranks,
-      concat("the split has ", split.size(), " parts", where, " and the process grid ", ranks,
-          " ranks: give one part per rank"));
+  require(std::ssize(split) == ranks, "the split has ", split.size(), " parts", where,
+      " and the process grid ", ranks, " ranks: give one part per rank");
   global_index sum = 0;
   for (global_index part : split) {
-    require(part >= 0 && part <= extent,
-        concat("a part of ", part, " cells", where, " does not fit the extent ", extent,
-            ": parts are between 0 and the extent"));
+    require(part >= 0 && part <= extent, "a part of ", part, " cells", where,
+        " does not fit the extent ", extent, ": parts are between 0 and the extent");
     sum += part;
   }
-  require(sum == extent, concat("the split adds up to ", sum, " cells", where, ", the extent is ",
-                             extent, ": make them equal"));
+  require(sum == extent, "the split adds up to ", sum, " cells", where, ", the extent is ", extent,
+      ": make them equal");
 }
 
 std::vector<global_index> starts_of_ranks(
@@ -309,8 +287,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
       "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
       "one that MPI_Cart_create made, or another rank_order");
   check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
-  require(given == dimensions, concat("the Cartesian communicator has ", given,
-                                   " dimensions and the domain ", dimensions, ": make them equal"));
+  require(given == dimensions, "the Cartesian communicator has ", given,
+      " dimensions and the domain ", dimensions, ": make them equal");
   std::vector<int> grid(given), periodic = grid, mine = grid;
   check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
       "MPI_Cart_get");
@@ -318,25 +296,23 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
       "the process grid is not that of the Cartesian communicator: leave it out, or make "
       "them equal");
   for (int d = 0; d < dimensions; ++d) {
-    require(!options.periodic.along[d] || periodic[d] != 0,
-        concat("dimension ", d,
-            " is to be periodic and that of the Cartesian communicator is not: leave "
-            "`periodic` out, or make them equal"));
+    require(!options.periodic.along[d] || periodic[d] != 0, "dimension ", d,
+        " is to be periodic and that of the Cartesian communicator is not: leave "
+        "`periodic` out, or make them equal");
     options.periodic.along[d] = periodic[d] != 0;
   }
   options.process_grid = grid;
 }
 
 void validate_table(const std::vector<int>& table, int ranks) {
-  require(std::ssize(table) == ranks,
-      concat("the table of ranks has ", table.size(), " entries and the process grid ", ranks,
-          " places: give the rank at each place, the last dimension fastest"));
+  require(std::ssize(table) == ranks, "the table of ranks has ", table.size(),
+      " entries and the process grid ", ranks,
+      " places: give the rank at each place, the last dimension fastest");
   std::vector<bool> seen(table.size());
   for (const int rank : table) {
-    require(rank >= 0 && rank < ranks,
-        concat("the table of ranks has rank ", rank, ", which is none of 0 to ", ranks - 1));
-    require(!seen[rank],
-        concat("the table of ranks has rank ", rank, " twice: give each rank one place"));
+    require(rank >= 0 && rank < ranks, "the table of ranks has rank ", rank,
+        ", which is none of 0 to ", ranks - 1);
+    require(!seen[rank], "the table of ranks has rank ", rank, " twice: give each rank one place");
     seen[rank] = true;
   }
 }
@@ -358,10 +334,9 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
     }
     wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
     require(wet.count() > 0, no_wet_cell);
-    require(wet.count() == comm.size(),
-        concat("the process grid ", grid_and_ranks(options.process_grid).first, " has ",
-            wet.count(), " places with a wet cell and the communicator ", comm.size(),
-            " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen"));
+    require(wet.count() == comm.size(), "the process grid ", extents_text(options.process_grid),
+        " has ", wet.count(), " places with a wet cell and the communicator ", comm.size(),
+        " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen");
     words.insert(words.end(), wet.words().begin(), wet.words().end());
   };
   require_equal(
@@ -371,9 +346,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
         told.add("the number of dimensions", extents.size());
       },
       "pass the same ones everywhere", look);
-  Message message;
-  message.append(words.data(), words.size());
-  words = broadcast(comm, std::move(message)).values<std::uint64_t>();
+  words = from_first(comm, words);
   const auto bits = words.begin() + static_cast<std::ptrdiff_t>(extents.size());
   options.process_grid.assign(words.begin(), bits);
   return WetPlaces({bits, words.end()});
@@ -404,6 +377,16 @@ Axis no_axis() {
 }
 
 }  // namespace
+
+Seam inverse(const Seam& seam) {
+  Seam back{seam.to, seam.from, seam.axes, 0, seam.pivot};
+  for (std::size_t d = 0; d < seam.axes.size(); ++d) {
+    const int there = seam.axes[d];
+    back.axes[there] = static_cast<int>(d);
+    back.backward |= (seam.backward >> d & 1) << there;
+  }
+  return back;
+}
 
 Seam fold(int axis, Side side, Pivot pivot, int mirrored) {
   const TileSide folded{axis, side};
@@ -492,36 +475,31 @@ void CartesianDomain::tell(Properties& told) const {
 
 void CartesianDomain::find_blocks() {
   const auto mine = coordinates();
-  std::array<int, max_dimensions> per_rank{}, i{};
-  int count = 1;
-  for (int d = 0; d < max_dimensions; ++d) count *= per_rank[d] = axes_[d].blocks_per_rank;
-  blocks_.clear();
-  for (int b = 0; b < count; ++b) {
-    Block block;
-    for (int d = max_dimensions - 1, rest = b; d >= 0; rest /= per_rank[d], --d) {
-      i[d] = rest % per_rank[d];
-      block.position[d] = d < dimensions_ ? mine[d] * per_rank[d] + i[d] : 0;
-      block.owned.lo[d] = axes_[d].starts[block.position[d]];
-      block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
-      const bool has_all = !axes_[d].periodic && block.position[d] == axes_[d].blocks() - 1;
-      block.held.lo[d] = block.owned.lo[d];
-      block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : stagger_.more(d));
-    }
-    blocks_.push_back(block);
+  Position first{}, end{1, 1, 1, 1};
+  for (int d = 0; d < dimensions_; ++d) {
+    first[d] = mine[d] * axes_[d].blocks_per_rank;
+    end[d] = first[d] + axes_[d].blocks_per_rank;
   }
+  blocks_.clear();
+  for_each_index(first, end, [&](const Position& position) {
+    const Box owned = owned_at(*this, position);
+    Block& block = blocks_.emplace_back(Block{owned, owned, position});
+    for (int d = 0; d < dimensions_; ++d)
+      if (axes_[d].periodic || position[d] != axes_[d].blocks() - 1)
+        block.held.hi[d] += stagger_.more(d);
+  });
 }
 
 CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
   require_stagger(stagger, dimensions_);
-  require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0,
-      concat("a stagger along axis ", tile_axis_,
-          ", which counts tiles: name a stagger for each axis, 0 for that one"));
+  require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0, "a stagger along axis ", tile_axis_,
+      ", which counts tiles: name a stagger for each axis, 0 for that one");
   CartesianDomain points = *this;
   for (int d = 0; d < dimensions_; ++d) {
     Axis& axis = points.axes_[d];
     if (stagger.along[d] == 0) continue;
-    require(axis.stagger == 0, concat("the domain is staggered in dimension ", d,
-                                   " already: start from that of the cells"));
+    require(axis.stagger == 0, "the domain is staggered in dimension ", d,
+        " already: start from that of the cells");
     points.stagger_.along[d] = stagger.along[d];
     axis.stagger = stagger.along[d];
     if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);

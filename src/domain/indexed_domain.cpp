@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 namespace {
@@ -22,10 +22,10 @@ std::vector<local_index> ascending_order(std::span<const global_index> ids) {
 }
 
 void check_counts(global_index owned, std::size_t ghosts) {
-  if (owned < 0) throw Error(concat("a rank cannot own ", owned, " cells: pass 0 or more"));
+  if (owned < 0) refuse("a rank cannot own ", owned, " cells: pass 0 or more");
   if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
-    throw Error(concat(owned, " owned cells and ", ghosts,
-        " ghosts exceed 2147483647 cells on one rank: use more ranks"));
+    refuse(owned, " owned cells and ", ghosts,
+        " ghosts exceed 2147483647 cells on one rank: use more ranks");
 }
 
 std::string ghost_text(global_index id, std::size_t position) {
@@ -89,8 +89,8 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
 void require_one_owner(const std::vector<Entry>& entries) {
   const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
   if (twice != entries.end())
-    throw Error(concat("global id ", twice->id, " is owned more than once, by ranks ", twice->owner,
-        " and ", (twice + 1)->owner, ": give it one owner"));
+    refuse("global id ", twice->id, " is owned more than once, by ranks ", twice->owner, " and ",
+        (twice + 1)->owner, ": give it one owner");
 }
 
 }  // namespace
@@ -115,9 +115,8 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
     check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
     global_index limit = 0;
     for (global_index id : owned_ids) {
-      if (id < 0) throw Error(concat("owned global id ", id, " is negative: ids start at 0"));
-      if (id >= largest_id)
-        throw Error(concat("owned global id ", id, " is too large: use ids below 2^62"));
+      if (id < 0) refuse("owned global id ", id, " is negative: ids start at 0");
+      if (id >= largest_id) refuse("owned global id ", id, " is too large: use ids below 2^62");
       limit = std::max(limit, id + 1);
     }
     domain.arbitrary_ = true;
@@ -143,8 +142,7 @@ void IndexedDomain::finish(SelfGhosts self) {
   const auto owners = find_owners(unique);
   for (std::size_t i = 0; i < owners.size(); ++i)  // ids in range of blocks have an owner
     if (owners[i] < 0)
-      throw Error(concat(
-          "nobody owns the ghost with global id ", unique[i], ": every ghost needs an owner"));
+      refuse("nobody owns the ghost with global id ", unique[i], ": every ghost needs an owner");
   ghost_owners_.resize(ghost_ids_.size());
   std::size_t slot = 0;
   for (local_index position : by_id_) {
@@ -194,8 +192,8 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
   for (std::size_t i = 0; i < ghost_ids_.size(); ++i) {
     const global_index id = ghost_ids_[i];
     if (id < 0 || id >= id_limit_)
-      throw Error(concat(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
-          ": ids start at 0 and end below the number of cells"));
+      refuse(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
+          ": ids start at 0 and end below the number of cells");
     if (self == SelfGhosts::refused && owned_of(id) >= 0)
       throw Error(ghost_text(id, i) +
                   ", which this rank owns: ghosts are cells of other ranks "
@@ -205,7 +203,7 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
 
 global_index IndexedDomain::global_of(local_index cell) const {
   if (cell < 0 || cell >= size())
-    throw Error(concat("local cell ", cell, " does not exist: this rank has ", size()));
+    refuse("local cell ", cell, " does not exist: this rank has ", size());
   if (cell >= owned_) return ghost_ids_[cell - owned_];
   return arbitrary_ ? owned_ids_[cell] : first_ + cell;
 }
@@ -236,8 +234,7 @@ local_index IndexedDomain::local_of(global_index id) const {
 void IndexedDomain::local_of(
     std::span<const global_index> ids, std::span<local_index> cells) const {
   if (ids.size() != cells.size())
-    throw Error(
-        concat(ids.size(), " ids and places for ", cells.size(), " local numbers: pass as many"));
+    refuse(ids.size(), " ids and places for ", cells.size(), " local numbers: pass as many");
   for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 
@@ -255,7 +252,7 @@ IndexedDomain IndexedDomain::with_ghosts(std::vector<global_index> ghosts, SelfG
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
   return collectively(comm_, "owners", [&] {
     for (global_index id : ids)
-      if (id < 0 || id >= id_limit_) throw Error(concat("global id ", id, " does not exist"));
+      if (id < 0 || id >= id_limit_) refuse("global id ", id, " does not exist");
     const std::vector<local_index> order = ascending_order(ids);
     std::vector<global_index> sorted;
     for (local_index i : order) sorted.push_back(ids[i]);
@@ -263,7 +260,7 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
     std::vector<int> owners(ids.size());
     for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
     for (std::size_t i = 0; i < owners.size(); ++i)
-      if (owners[i] < 0) throw Error(concat("nobody owns global id ", ids[i]));
+      if (owners[i] < 0) refuse("nobody owns global id ", ids[i]);
     return owners;
   });
 }

@@ -2,18 +2,11 @@
 
 #include <bit>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
-#include "parhelion/domain/cartesian_domain.hpp"
+#include "core/refuse.hpp"
+#include "domain/blocks.hpp"
 
 namespace parhelion {
 namespace {
-
-std::string shown(const std::vector<global_index>& extents) {
-  std::string text;
-  for (const global_index extent : extents) text += concat((text.empty() ? "" : " × "), extent);
-  return text;
-}
 
 // Summed-area table of wet cells: counts those in a box by 2^d lookups.
 class WetSums {
@@ -26,13 +19,12 @@ class WetSums {
       cells_.hi[d] = own[d];
     }
     if (!fits)
-      throw Error("the mask has " + shown(own) + " cells and the grid " + shown(extents) +
-                  ": give it the grid's extents, or 1 where all cells along a dimension "
-                  "are alike");
+      refuse("the mask has ", extents_text(own), " cells and the grid ", extents_text(extents),
+          ": give it the grid's extents, or 1 where all cells along a dimension are alike");
     sums_.resize(cells_.cells());
-    for_each_cell([&](const Coordinates& at) { sum(at) = is_wet(at); });
+    for_each_index(cells_.lo, cells_.hi, [&](const Coordinates& at) { sum(at) = is_wet(at); });
     for (int d = 0; d < max_dimensions; ++d)
-      for_each_cell([&](Coordinates at) {
+      for_each_index(cells_.lo, cells_.hi, [&](Coordinates at) {
         if (at[d] == 0) return;
         global_index& here = sum(at);
         --at[d];
@@ -58,15 +50,6 @@ class WetSums {
   }
 
  private:
-  template <class Use>
-  void for_each_cell(Use&& use) const {
-    Coordinates at{};
-    const Coordinates& end = cells_.hi;
-    for (at[0] = 0; at[0] < end[0]; ++at[0])
-      for (at[1] = 0; at[1] < end[1]; ++at[1])
-        for (at[2] = 0; at[2] < end[2]; ++at[2])
-          for (at[3] = 0; at[3] < end[3]; ++at[3]) use(at);
-  }
   global_index& sum(const Coordinates& at) {
     global_index place = 0;
     for (int d = 0; d < max_dimensions; ++d) place = place * cells_.hi[d] + at[d];

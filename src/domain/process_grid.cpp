@@ -2,9 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
-#include "parhelion/domain/cartesian_domain.hpp"
+#include "core/refuse.hpp"
+#include "domain/blocks.hpp"
 
 namespace parhelion {
 namespace {
@@ -122,14 +121,11 @@ std::vector<int> choose_process_grid(
   std::string near;
   for (const GridWithLand* each : {fewer, more}) {
     if (each == nullptr) continue;
-    near += concat((near.empty() ? "" : " or "), each->ranks, " (process grid");
-    for (std::size_t d = 0; d < each->grid.size(); ++d)
-      near += concat((d == 0 ? " " : " × "), each->grid[d]);
-    near += ")";
+    near += concat((near.empty() ? "" : " or "), each->ranks, " (process grid ",
+        extents_text(each->grid), ")");
   }
-  throw Error(
-      concat("no process grid was found that has a wet cell at exactly ", ranks, " places: start ",
-          (near.empty() ? "fewer ranks" : "another number of ranks, such as " + near)));
+  refuse("no process grid was found that has a wet cell at exactly ", ranks, " places: start ",
+      (near.empty() ? "fewer ranks" : "another number of ranks, such as " + near));
 }
 
 }  // namespace parhelion

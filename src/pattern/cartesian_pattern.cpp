@@ -5,6 +5,7 @@
 // products (seam_pattern.cpp).
 #include <algorithm>
 
+#include "domain/blocks.hpp"
 #include "pattern/by_dimensions.hpp"
 #include "pattern/piece_lists.hpp"
 
@@ -51,10 +52,9 @@ void append_images(const PatternAxis& axis, global_index lo, global_index hi, bo
       lo = at < axis.starts.front() ? std::min(hi, axis.starts.front()) : hi;
       continue;
     }
-    const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), at);
-    const global_index end = std::min(hi, lo + *next - at);
-    segments.push_back(
-        {lo, end, at - lo, static_cast<int>(next - axis.starts.begin()) - 1, !own, beyond});
+    const int owner = block_at(axis, at);
+    const global_index end = std::min(hi, lo + axis.starts[owner + 1] - at);
+    segments.push_back({lo, end, at - lo, owner, !own, beyond});
     lo = end;
   }
 }
@@ -93,10 +93,8 @@ struct AxisView {
       const bool mine = b >= first && b < first + blocks;
       if (!mine && !near(axis, b, blocks)) continue;
       const auto segments = segments_of(axis, b);
-      const int own = std::ranges::find_if(segments, [](const Segment& segment) {
-        return !segment.ghost;
-      }) - segments.begin();
-      for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
+      const int own = std::ranges::find(segments, false, &Segment::ghost) - segments.begin();
+      for (int n = 0; n < std::ssize(segments); ++n) {
         if (mine) reads[b - first].push_back({b, n, own, segments[n]});
         const int owner = segments[n].owner;
         if (owner >= first && owner < first + blocks)
@@ -141,9 +139,9 @@ class Builder {
   Stage stage() const {
     if (!domain_.seams().empty()) return stage_with_seams(domain_, Reads::surroundings);
     PiecesByRank receives, sends;
-    for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
-      visit(b, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
-      visit(b, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
+    for (int b = 0; b < std::ssize(blocks_); ++b) {
+      add_pieces(b, &AxisView::reads, receives);
+      add_pieces(b, &AxisView::read_from, sends);
     }
     return join(receives, sends);
   }
@@ -152,23 +150,18 @@ class Builder {
   using Along = std::array<const Reading*, max_dimensions>;
   using End = AxisView::Readings AxisView::*;
 
-  template <class Visitor>
-  void visit(int block, End end, Visitor&& visitor) const {
-    Along along{};
-    descend(0, blocks_[block], end, along, visitor);
-  }
-
-  template <class Visitor>
-  void descend(int d, const Block& block, End end, Along& along, Visitor& visitor) const {
-    if (d == max_dimensions || d == domain_.dimensions()) {
-      if (is_wanted(along)) visitor(along);
-      return;
+  void add_pieces(int block, End end, PiecesByRank& pieces) const {
+    std::array<const std::vector<Reading>*, max_dimensions> lists{};
+    Position counts{1, 1, 1, 1};
+    for (int d = 0; d < domain_.dimensions(); ++d) {
+      lists[d] = &(views_[d].*end)[blocks_[block].position[d] - views_[d].first];
+      counts[d] = static_cast<int>(lists[d]->size());
     }
-    const AxisView& view = views_[d];
-    for (const Reading& reading : (view.*end)[block.position[d] - view.first]) {
-      along[d] = &reading;
-      descend(d + 1, block, end, along, visitor);
-    }
+    for_each_index(Position{}, counts, [&](const Position& at) {
+      Along along{};
+      for (int d = 0; d < domain_.dimensions(); ++d) along[d] = &(*lists[d])[at[d]];
+      if (is_wanted(along)) add_piece(block, along, end == &AxisView::read_from, pieces);
+    });
   }
 
   // Combinations with a ghost segment; with Neighbors::faces, at most one beyond the held points.
@@ -179,17 +172,10 @@ class Builder {
     return ghosts > 0 && (domain_.neighbors() == Neighbors::full || beyond <= 1);
   }
 
-  KeyedPiece keyed(const Along& along, int reader_block, const BoxPiece& piece) const {
-    std::array<int, max_dimensions> numbers{};
-    for (int d = 0; d < domain_.dimensions(); ++d) numbers[d] = along[d]->number;
-    return {{reader_block, numbers}, {reader_block, first_numbers(along, numbers)}, piece};
-  }
-
   // If a block is its own periodic neighbor along a dimension, its ghosts there copy its own
   // cells: a corner from another rank duplicates the edge or face beside it.
-  std::array<int, max_dimensions> first_numbers(
-      const Along& along, std::array<int, max_dimensions> numbers) const {
-    const auto original = numbers;
+  Position first_numbers(const Along& along, Position numbers) const {
+    const Position original = numbers;
     int others = 0;
     for (int d = 0; d < domain_.dimensions(); ++d) {
       const Reading& reading = *along[d];
@@ -200,36 +186,26 @@ class Builder {
     return others > 0 ? numbers : original;
   }
 
-  void add_receive(int block, const Along& along, PiecesByRank& receives) const {
-    BoxPiece piece{block, {}, {}, {}};
-    std::array<int, max_dimensions> owner{};
+  // Adds one end of a piece: the ghosts of a block, or its cells at the owner.
+  void add_piece(int block, const Along& along, bool at_owner, PiecesByRank& pieces) const {
+    BoxPiece piece{block, {}, {}, {}, {}, at_owner};
+    Position numbers{}, other{};
     for (int d = 0; d < domain_.dimensions(); ++d) {
-      const Segment& segment = along[d]->segment;
-      piece.cells.lo[d] = segment.lo;
-      piece.cells.hi[d] = segment.hi;
-      piece.shift[d] = segment.shift;
-      piece.owner.lo[d] = axes_[d].starts[along[d]->reader];
-      piece.owner.hi[d] = axes_[d].starts[along[d]->reader + 1];
-      owner[d] = segment.owner;
+      const auto& [reader, number, own_number, segment] = *along[d];
+      const global_index moved = at_owner ? segment.shift : 0;
+      piece.cells.lo[d] = segment.lo + moved;
+      piece.cells.hi[d] = segment.hi + moved;
+      piece.owner.lo[d] = axes_[d].starts[reader] + moved;
+      piece.owner.hi[d] = axes_[d].starts[reader + 1] + moved;
+      piece.shift[d] = segment.shift - moved;
+      numbers[d] = number;
+      other[d] = at_owner ? reader : segment.owner;
     }
-    const int rank = domain_.place_of(owner).rank;
-    if (rank >= 0) receives[rank].push_back(keyed(along, block, piece));
-  }
-
-  void add_send(int block, const Along& along, PiecesByRank& sends) const {
-    BoxPiece piece{block, {}, {}, {}};
-    piece.at_owner = true;
-    std::array<int, max_dimensions> reader{};
-    for (int d = 0; d < domain_.dimensions(); ++d) {
-      const Segment& segment = along[d]->segment;
-      reader[d] = along[d]->reader;
-      piece.cells.lo[d] = segment.lo + segment.shift;
-      piece.cells.hi[d] = segment.hi + segment.shift;
-      piece.owner.lo[d] = axes_[d].starts[reader[d]] + segment.shift;
-      piece.owner.hi[d] = axes_[d].starts[reader[d] + 1] + segment.shift;
-    }
-    const auto place = domain_.place_of(reader);
-    if (place.rank >= 0) sends[place.rank].push_back(keyed(along, place.block, piece));
+    const CartesianDomain::Place place = domain_.place_of(other);
+    if (place.rank < 0) return;
+    const int reader = at_owner ? place.block : block;
+    pieces[place.rank].push_back(
+        {{reader, numbers}, {reader, first_numbers(along, numbers)}, piece});
   }
 
   const CartesianDomain& domain_;

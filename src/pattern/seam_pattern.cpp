@@ -8,26 +8,17 @@
 #include <optional>
 #include <set>
 
+#include "domain/blocks.hpp"
 #include "pattern/axis_map.hpp"
 #include "pattern/piece_lists.hpp"
 
 namespace parhelion {
 namespace {
 
-using Position = std::array<int, max_dimensions>;  // in the grid of all blocks
-
 // A position in the grid or its continuation, and its rotation relative to the walk's first block.
 struct Image {
   Coordinates at;
   SeamTurn turn;
-};
-
-// Continuation of a side: axis d becomes axis `axes[d]`.
-struct Crossing {
-  TileSide to;
-  std::array<int, max_dimensions> axes;
-  DimensionSet backward;
-  Pivot pivot;
 };
 
 class Walk {
@@ -43,17 +34,8 @@ class Walk {
     tiles_ = tile_axis_ < 0 ? 1 : static_cast<int>(axes_[tile_axis_].extent);
     crossings_.resize(2 * tiles_ * max_dimensions);
     for (const Seam& seam : domain.seams()) {
-      Crossing there{seam.to, {0, 1, 2, 3}, 0, seam.pivot}, back = there;
-      back.to = seam.from;
-      for (int d = 0; d < dimensions_; ++d) {
-        there.axes[d] = seam.axes[d];
-        back.axes[seam.axes[d]] = d;
-        if (!has(seam.backward, d)) continue;
-        there.backward |= 1u << d;
-        back.backward |= 1u << seam.axes[d];
-      }
-      crossings_[number(seam.from)] = there;
-      crossings_[number(seam.to)] = back;
+      crossings_[number(seam.from)] = seam;
+      crossings_[number(seam.to)] = inverse(seam);
     }
   }
 
@@ -141,7 +123,7 @@ class Walk {
   std::size_t number(const TileSide& side) const {
     return (std::max(side.tile, 0) * max_dimensions + side.axis) * 2 + (side.side == Side::upper);
   }
-  const std::optional<Crossing>& at(int tile, int d, Side side) const {
+  const std::optional<Seam>& at(int tile, int d, Side side) const {
     return crossings_[number({d, side, tile})];
   }
 
@@ -215,7 +197,7 @@ class Walk {
   const CartesianDomain& domain_;
   int dimensions_, tile_axis_, tiles_ = 1;
   std::vector<Axis> axes_;
-  std::vector<std::optional<Crossing>> crossings_;
+  std::vector<std::optional<Seam>> crossings_;  // from each side
 };
 
 // The block that owns a position, and the map from the reader's coordinates.
@@ -236,18 +218,12 @@ struct FoundBox {
 class Reader {
  public:
   Reader(const CartesianDomain& domain, const Walk& walk, const Position& position, Reads reads)
-      : domain_(domain), walk_(walk), position_(position), for_sums_(reads == Reads::held_points) {
-    owned_.hi = {1, 1, 1, 1};
-    for (int d = 0; d < domain.dimensions(); ++d) {
-      owned_.lo[d] = domain.axis(d).starts[position[d]];
-      owned_.hi[d] = domain.axis(d).starts[position[d] + 1];
-      segments_[d] = segments(d);
-    }
-  }
+      : domain_(domain), walk_(walk), position_(position), for_sums_(reads == Reads::held_points),
+        owned_(owned_at(domain, position)) {}
 
   std::vector<FoundBox> boxes() const {
     std::vector<FoundBox> found;
-    if (!owned_.empty()) visit(0, Box{}, 0, false, found);
+    if (!owned_.empty()) find_boxes(found);
     for (int d = 0; d < domain_.dimensions(); ++d) merge_along(d, found);
     find_repeated(found);
     return found;
@@ -304,15 +280,25 @@ class Reader {
     return found;
   }
 
-  void visit(int d, Box box, int beyond, bool moved, std::vector<FoundBox>& found) const {
-    if (d == max_dimensions || d == domain_.dimensions()) {
+  void find_boxes(std::vector<FoundBox>& found) const {
+    std::array<std::vector<Segment>, max_dimensions> along;
+    Position counts{1, 1, 1, 1};
+    for (int d = 0; d < domain_.dimensions(); ++d) {
+      along[d] = segments(d);
+      counts[d] = static_cast<int>(along[d].size());
+    }
+    for_each_index(Position{}, counts, [&](const Position& at) {
+      Box box;
+      int beyond = 0;
+      bool moved = false;
+      for (int d = 0; d < domain_.dimensions(); ++d) {
+        const Segment& segment = along[d][at[d]];
+        box.lo[d] = segment.lo, box.hi[d] = segment.hi;
+        beyond += segment.beyond;
+        moved = moved || segment.moved;
+      }
       if (moved && (domain_.neighbors() == Neighbors::full || beyond <= 1)) split(box, found);
-      return;
-    }
-    for (const Segment& segment : segments_[d]) {
-      box.lo[d] = segment.lo, box.hi[d] = segment.hi;
-      visit(d + 1, box, beyond + segment.beyond, moved || segment.moved, found);
-    }
+    });
   }
 
   // Bisects until all corners, and hence the interior, have the same source.
@@ -441,7 +427,7 @@ class Reader {
     Found found{{}, {}, image->turn};
     for (int d = 0; d < domain_.dimensions(); ++d) {
       const global_index x = point_at(*image, d);
-      place(found, at, d, block_at(walk_.axis(found.turn.axes[d]), x, d), x);
+      place(found, at, d, owner_along(walk_.axis(found.turn.axes[d]), x, d), x);
     }
     if (!for_sums_ || is_wet(found)) return found;
     for (const Image& name : walk_.names(start, 1)) {
@@ -469,7 +455,7 @@ class Reader {
     const int d = std::ranges::find(axes, there) - axes.begin();
     const Axis& axis = walk_.axis(there);
     const global_index x = point_at(name, d);
-    const int block = block_at(axis, x, d);
+    const int block = owner_along(axis, x, d);
     const auto is_found = [&](int in, global_index as) {
       place(found, at, d, in, as);
       return seek_wet(name, at, there + 1, found);
@@ -486,10 +472,9 @@ class Reader {
   }
 
   // The last block owns the last point.
-  int block_at(const Axis& axis, global_index x, int d) const {
-    if (domain_.axis(d).stagger > 0 && x == axis.extent) return axis.blocks() - 1;
-    const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), x);
-    return static_cast<int>(next - axis.starts.begin()) - 1;
+  int owner_along(const Axis& axis, global_index x, int d) const {
+    const bool is_last = domain_.axis(d).stagger > 0 && x == axis.extent;
+    return is_last ? axis.blocks() - 1 : block_at(axis, x);
   }
 
   const CartesianDomain& domain_;
@@ -497,7 +482,6 @@ class Reader {
   Position position_;
   bool for_sums_;
   Box owned_;
-  std::array<std::vector<Segment>, max_dimensions> segments_;
 };
 
 // Blocks that may read from a block: those that its own halo reaches by any path.
@@ -565,9 +549,7 @@ class Surroundings {
       inside.lo[d] = std::max<global_index>(inside.lo[d], 0);
       inside.hi[d] = std::min(inside.hi[d], twice);
     }
-    for (int d = 0; d < walk_.dimensions(); ++d)
-      if (inside.lo[d] > inside.hi[d]) return;
-    collect(inside, 0, {});
+    collect(inside);
   }
 
   Reach across(const Reach& part, int d, Side side) const {
@@ -584,17 +566,18 @@ class Surroundings {
     return reach;
   }
 
-  void collect(const Reach& reach, int d, Position position) {
-    if (d == max_dimensions || d == walk_.dimensions()) {
-      blocks_.insert(position);
-      return;
+  void collect(const Reach& reach) {
+    const auto twice = [](global_index start) { return 2 * start; };
+    Position first{}, end{1, 1, 1, 1};
+    for (int d = 0; d < walk_.dimensions(); ++d) {
+      const auto& starts = walk_.axis(d).starts;
+      const auto lo = std::ranges::lower_bound(starts, reach.lo[d], {}, twice);
+      const auto hi = std::ranges::upper_bound(starts, reach.hi[d], {}, twice);
+      if (reach.lo[d] > reach.hi[d]) return;
+      first[d] = std::max<int>(lo - starts.begin() - 1, 0);
+      end[d] = std::min<int>(hi - starts.begin(), walk_.axis(d).blocks());
     }
-    const std::vector<global_index>& starts = walk_.axis(d).starts;
-    for (int b = 0; b < walk_.axis(d).blocks(); ++b) {
-      if (2 * starts[b] > reach.hi[d] || 2 * starts[b + 1] < reach.lo[d]) continue;
-      position[d] = b;
-      collect(reach, d + 1, position);
-    }
+    for_each_index(first, end, [&](const Position& position) { blocks_.insert(position); });
   }
 
   const Walk& walk_;

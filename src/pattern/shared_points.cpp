@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
@@ -26,10 +26,10 @@ void require_single(const IndexedDomain& domain) {
     const global_index id = ids[by_id[i]];
     const bool repeated = i > 0 && ids[by_id[i - 1]] == id;
     if (repeated || domain.ghost_owners()[by_id[i]] == domain.communicator().rank())
-      throw Error(concat("this rank holds the point with global id ", id,
+      refuse("this rank holds the point with global id ", id,
           (repeated ? " as two ghosts" : " as owner and as ghost"),
           ": values of shared points need one place on a rank; sum those of one rank "
-          "yourself, into one"));
+          "yourself, into one");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
@@ -309,9 +309,9 @@ Axes inverse_of(const std::vector<int>& axes, int dimensions) {
   std::iota(all.begin(), all.end(), 0);
   std::ranges::sort(sorted);
   if (!axes.empty() && sorted != all)
-    throw Error(concat("axes are no permutation: name each axis from 0 to ", dimensions - 1,
+    refuse("axes are no permutation: name each axis from 0 to ", dimensions - 1,
         " once, that of the first grid for each of "
-        "the second one's"));
+        "the second one's");
   for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
   return inverse;
 }

@@ -1,5 +1,5 @@
 // Redistribution by global id: the cells owned afterwards are ghosts of the domain before.
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "redistribution/mover.hpp"
@@ -12,8 +12,8 @@ IndexedDomain with_readers(
   require_transport(options);
   require_one_communicator(from.communicator(), to.communicator());
   if (from.global_size() != to.global_size())
-    throw Error(concat("the two domains have ", from.global_size(), " and ", to.global_size(),
-        " cells: redistribute between domains of the same cells"));
+    refuse("the two domains have ", from.global_size(), " and ", to.global_size(),
+        " cells: redistribute between domains of the same cells");
   try {
     return from.with_ghosts(to.owned_ids(), SelfGhosts::allowed);
   } catch (const Error& error) {
