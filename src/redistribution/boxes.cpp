@@ -63,24 +63,26 @@ byte_count cells_of(const Pieces& pieces) {
   return cells;
 }
 
-// One end: a domain, and its intersections with the other domain.
-struct End : Turned {
+// One side: a domain, and its intersections with the other domain.
+struct Half : Turned {
   PiecesByRank others;  // by rank
   Pieces own;           // stay on this rank
 
-  End(const Turned& mine, const Turned& theirs)
+  Half(const Turned& mine, const Turned& theirs)
       : Turned(mine), others(shared_pieces(mine, theirs)) {
     if (const auto here = others.find(domain.communicator().rank()); here != others.end()) {
       own = std::move(here->second);
       others.erase(here);
     }
   }
-  PlacedCells place(const Field& field, const Piece& piece) const {
-    const Coordinates first = first_of(domain, field, piece.block);
-    const PlacedCells placed =
-        in_array(domain.dimensions(), field, first, {piece.block, Turned::own(piece.cells)});
-    PlacedCells cells = placed;
-    for (int d = 0; d < domain.dimensions(); ++d) cells.stride[d] = placed.stride[axes[d]];
+  BoxLayout place(const Field& field, const Piece& piece) const {
+    const BoxLayout placed = box_in_array(field, first_of(domain, field, piece.block),
+        {piece.block, Turned::own(piece.cells)}, domain.dimensions());
+    BoxLayout cells = placed;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+      cells.count[d] = placed.count[axes[d]];
+      cells.stride[d] = placed.stride[axes[d]];
+    }
     return cells;
   }
 };
@@ -191,7 +193,7 @@ class Boxes final : public Redistribution::Mover {
 
   static byte_count width_of_all(std::span<const Move> arrays) {
     byte_count width = 0;
-    for (const Move& each : arrays) width += width_of(each.from);
+    for (const Move& each : arrays) width += bytes_per_cell(each.from);
     return width;
   }
   RowExchange* find(std::span<const Move> arrays) const {
@@ -216,7 +218,7 @@ class Boxes final : public Redistribution::Mover {
     require_mpi_not_ended();  // in a forked child, before shared memory changes
     const bool forward = direction == Direction::forward;
     const auto give = forward ? &Move::from : &Move::to, get = forward ? &Move::to : &Move::from;
-    const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
+    const Half &source = forward ? from_ : to_, &target = forward ? to_ : from_;
     copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
     for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
     if (forward) (*rows.exchange)(*queue_);
@@ -241,12 +243,9 @@ class Boxes final : public Redistribution::Mover {
 
   void check_disjoint(std::span<const Move> arrays, Direction direction) const {
     std::vector<Footprint> written, read;
-    const auto add = [](std::vector<Footprint>& to, const End& end, const Field& field) {
-      const CartesianDomain& domain = end.domain;
-      for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
-        const Piece own{b, end.of_first(domain.owned(b))};
-        to.push_back(footprint(domain.dimensions(), field, end.place(field, own), own.cells));
-      }
+    const auto add = [](std::vector<Footprint>& to, const Half& half, const Field& field) {
+      for (int b = 0; b < std::ssize(half.domain.blocks()); ++b)
+        to.push_back(footprint(field, half.place(field, {b, half.of_first(half.domain.owned(b))})));
     };
     const bool forward = direction == Direction::forward;
     for (const Move& each : arrays) {
@@ -266,9 +265,8 @@ class Boxes final : public Redistribution::Mover {
   }
 
   // Packs or unpacks each rank's row: array after array, piece after piece.
-  void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays,
+  void copy_rows(const Half& half, const Rows& rows, std::span<const Move> arrays,
       Field Move::* which, bool packing) {
-    const int dims = end.domain.dimensions();
     rows.each([&](int rank, local_index first, local_index) {
       std::byte* const row = rows.memory.get() + first * chunk_bytes;
       byte_count offset = 0;
@@ -276,23 +274,23 @@ class Boxes final : public Redistribution::Mover {
         const Field& field = each.*which;
         const auto cells = first_cells(field);
         Program program = copies(
-            dims, field, end.others.at(rank),
-            [&](const Piece& piece) { return end.place(field, piece); }, packing, offset);
+            field, half.others.at(rank),
+            [&](const Piece& piece) { return half.place(field, piece); }, packing, offset);
         enqueue(std::move(program), packing ? cells.data() : &row, packing ? &row : cells.data());
       }
     });
   }
 
   // Copies cells that stay on this rank directly.
-  void keep(const End& source, const Field& from, const End& target, const Field& to) {
+  void keep(const Half& source, const Field& from, const Half& target, const Field& to) {
     Program program;
     for (std::size_t k = 0; k < source.own.size(); ++k)
-      program.add(between(source.place(from, source.own[k]), target.place(to, target.own[k]),
-          source.domain.dimensions(), from, source.own[k].cells));
+      program.add(copy_between(
+          source.place(from, source.own[k]), target.place(to, target.own[k]), from.element));
     enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
   }
 
-  End from_, to_;
+  Half from_, to_;
   ExchangeOptions options_;
   const std::shared_ptr<Executor> executor_ =
       make_executor(MemorySpace::host);  // of the arrays, which is checked

@@ -124,21 +124,22 @@ class Transfer {
     if (whole_.blocks[0].first == nullptr && !all.empty())
       throw Error("the root's array is a null pointer: pass one of all cells there");
     for (const Piece& own : blocks_of(*domain_, root_))
-      if (!own.cells.empty() && overlap(footprint(whole_, {0, all}), footprint(field_, own)))
+      if (!own.cells.empty() && overlap(footprint(whole_, place(whole_, {0, all})),
+                                    footprint(field_, place(field_, own))))
         throw Error(
             "the root's array shares memory with that of a block: pass arrays that do not "
             "overlap");
   }
 
-  PlacedCells place(const Field& array, const Piece& piece) const {
-    if (&array == &whole_) return in_array(domain_->dimensions(), array, {}, {0, piece.cells});
-    return in_array(domain_->dimensions(), array, first_of(*domain_, array, piece.block), piece);
-  }
-  Footprint footprint(const Field& array, const Piece& piece) const {
-    return parhelion::footprint(domain_->dimensions(), array, place(array, piece), piece.cells);
+  BoxLayout place(const Field& array, const Piece& piece) const {
+    const int dimensions = domain_->dimensions();
+    if (&array == &whole_) return box_in_array(array, {}, {0, piece.cells}, dimensions);
+    return box_in_array(array, first_of(*domain_, array, piece.block), piece, dimensions);
   }
 
-  std::vector<Part> parts(int rank) const { return parts_of(*domain_, rank, width_of(field_)); }
+  std::vector<Part> parts(int rank) const {
+    return parts_of(*domain_, rank, bytes_per_cell(field_));
+  }
   template <class Use>
   void for_others(Use&& use) const {
     for (int rank = 0; rank < comm_.size(); ++rank)
@@ -150,8 +151,7 @@ class Transfer {
     const Field &from = to_whole ? field_ : whole_, &to = to_whole ? whole_ : field_;
     Program program;
     for (const Piece& own : blocks_of(*domain_, root_))
-      program.add(
-          between(place(from, own), place(to, own), domain_->dimensions(), field_, own.cells));
+      program.add(copy_between(place(from, own), place(to, own), field_.element));
     run(std::move(program), first_cells(from).data(), first_cells(to).data());
   }
   Message packed(const Field& array, int rank, const Part& part) {
@@ -167,8 +167,8 @@ class Transfer {
   Program copies(const Field& array, const Part& part, bool packing) const {
     byte_count offset = 0;
     return parhelion::copies(
-        domain_->dimensions(), field_, part.pieces,
-        [&](const Piece& piece) { return place(array, piece); }, packing, offset);
+        field_, part.pieces, [&](const Piece& piece) { return place(array, piece); }, packing,
+        offset);
   }
   void run(Program program, Bases from, Bases to) {
     executor_->compile(program);

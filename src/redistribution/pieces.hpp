@@ -1,7 +1,11 @@
 // Boxes of cells in blocks, arrays and messages.
 #pragma once
 
+#include <numeric>
+
+#include "domain/blocks.hpp"
 #include "parhelion/plan/executor.hpp"
+#include "plan/layout.hpp"
 #include "plan/overlap.hpp"
 
 namespace parhelion {
@@ -17,39 +21,30 @@ using Pieces = std::vector<Piece>;
 void for_blocks(const CartesianDomain& domain, const Box& box,
     const std::function<void(const Box& block, CartesianDomain::Place)>& use);
 
-byte_count width_of(const Field& field);
 std::vector<std::byte*> first_cells(const Field& field);
 
 /// Throws Error unless the field has one array per block, not null if the block has cells.
 void require_arrays(const CartesianDomain& domain, const Field& field);
 
-struct PlacedCells {
-  int base;
-  byte_count offset;
-  std::array<byte_count, StridedOp::most_dims> stride;
-};
-/// In an array whose first cell is `first`.
-PlacedCells in_array(
-    int dimensions, const Field& field, const Coordinates& first, const Piece& piece);
-PlacedCells in_message(int dimensions, const Field& field, const Box& cells, byte_count offset);
-/// The bytes of `cells` in an array of the field.
-Footprint footprint(
-    int dimensions, const Field& field, const PlacedCells& placed, const Box& cells);
+/// Layout of a piece in an array whose first cell is `first`.
+BoxLayout box_in_array(
+    const Field& field, const Coordinates& first, const Piece& piece, int dimensions);
+/// The bytes of a box in an array of the field.
+Footprint footprint(const Field& field, const BoxLayout& cells);
 
-StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
-    const Field& field, const Box& cells);
 /// Between an array and a message in which the pieces follow each other from `offset` on, which is
 /// moved behind them. `place(piece)`: in the array.
 template <class Place>
-Program copies(int dimensions, const Field& field, std::span<const Piece> pieces,
-    const Place& place, bool packing, byte_count& offset) {
+Program copies(const Field& field, std::span<const Piece> pieces, const Place& place, bool packing,
+    byte_count& offset) {
   Program program;
+  std::vector<int> order;
   for (const Piece& piece : pieces) {
-    const PlacedCells array = place(piece),
-                      message = in_message(dimensions, field, piece.cells, offset);
-    program.add(between(
-        packing ? array : message, packing ? message : array, dimensions, field, piece.cells));
-    offset += piece.cells.cells() * width_of(field);
+    const BoxLayout array = place(piece);
+    if (order.empty()) order.resize(array.dims), std::iota(order.begin(), order.end(), 0);
+    const BoxLayout message = box_in_message(array, order, field.element.size, offset);
+    program.add(copy_between(packing ? array : message, packing ? message : array, field.element));
+    offset += piece.cells.cells() * bytes_per_cell(field);
   }
   return program;
 }
