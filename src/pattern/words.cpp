@@ -3,6 +3,19 @@
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
+namespace {
+
+// Calls `use` with each number of a piece.
+template <class Piece, class Use>
+void for_numbers(Piece& piece, Use&& use) {
+  for (auto* list :
+      {&piece.cells.lo, &piece.cells.hi, &piece.owner.lo, &piece.owner.hi, &piece.shift})
+    for (auto& x : *list) use(x);
+  for (auto& axis : piece.turn.axes) use(axis);
+  use(piece.block), use(piece.turn.mirrored), use(piece.turn.seam), use(piece.at_owner);
+}
+
+}  // namespace
 
 void put_box(Words& words, const Box& box) {
   words.insert(words.end(), box.lo.begin(), box.lo.end());
@@ -11,14 +24,8 @@ void put_box(Words& words, const Box& box) {
 
 void put_selection(Words& words, const Selection& side) {
   words.push_back(side.boxes.size());
-  for (const BoxPiece& piece : side.boxes) {
-    words.push_back(piece.block);
-    put_box(words, piece.cells);
-    put_box(words, piece.owner);
-    words.insert(words.end(), piece.shift.begin(), piece.shift.end());
-    words.insert(words.end(), piece.turn.axes.begin(), piece.turn.axes.end());
-    words.insert(words.end(), {piece.turn.mirrored, piece.turn.seam, piece.at_owner});
-  }
+  for (const BoxPiece& piece : side.boxes)
+    for_numbers(piece, [&](auto number) { words.push_back(number); });
   put_list(words, side.cells);
 }
 
@@ -35,17 +42,9 @@ Box WordReader::box() {
 
 Selection WordReader::selection() {
   Selection side;
-  for (auto count = next(); count > 0; --count) {
-    BoxPiece& piece = side.boxes.emplace_back();
-    piece.block = next<std::int32_t>();
-    piece.cells = box();
-    piece.owner = box();
-    for (auto& x : piece.shift) x = next();
-    for (auto& axis : piece.turn.axes) axis = next<std::uint8_t>();
-    piece.turn.mirrored = next<DimensionSet>();
-    piece.turn.seam = next() != 0;
-    piece.at_owner = next() != 0;
-  }
+  for (auto count = next(); count > 0; --count)
+    for_numbers(
+        side.boxes.emplace_back(), [&]<class Number>(Number& number) { number = next<Number>(); });
   side.cells = list();
   return side;
 }
