@@ -59,9 +59,7 @@ std::map<int, Desk> address(std::span<const global_index> registered,
 std::vector<Message> wrap(const std::map<int, Desk>& desks) {
   std::vector<Message> messages;
   for (const auto& [rank, desk] : desks) {
-    Message message{rank, {}};
-    const auto count = static_cast<global_index>(desk.registered.size());
-    message.append(&count, 1);
+    Message message = message_of(std::array<global_index, 1>{std::ssize(desk.registered)}, rank);
     message.append(desk.registered.data(), desk.registered.size());
     message.append(desk.questions.data(), desk.questions.size());
     messages.push_back(std::move(message));
@@ -132,29 +130,38 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
 
 void IndexedDomain::finish(SelfGhosts self) {
   by_id_ = ascending_order(ghost_ids_);
-  number();
+  table_.reserve(owned_ids_.size() + ghost_ids_.size());
+  const auto ids = [this](local_index cell) { return id_of(cell); };
+  for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell) table_.insert(cell, ids);
   check_ghosts(self);
+  ghost_owners_ = find_owners(ghost_ids_, by_id_);
+  for (const local_index position : by_id_)  // ids in range of blocks have an owner
+    if (ghost_owners_[position] < 0)
+      refuse("nobody owns the ghost with global id ", ghost_ids_[position],
+          ": every ghost needs an owner");
+}
+
+// Asks for each id once; −1 where nobody owns it.
+std::vector<int> IndexedDomain::find_owners(
+    std::span<const global_index> ids, std::span<const local_index> ascending) const {
   std::vector<global_index> unique;
-  unique.reserve(by_id_.size());
-  for (local_index position : by_id_)
-    if (unique.empty() || unique.back() != ghost_ids_[position])
-      unique.push_back(ghost_ids_[position]);
-  const auto owners = find_owners(unique);
-  for (std::size_t i = 0; i < owners.size(); ++i)  // ids in range of blocks have an owner
-    if (owners[i] < 0)
-      refuse("nobody owns the ghost with global id ", unique[i], ": every ghost needs an owner");
-  ghost_owners_.resize(ghost_ids_.size());
+  unique.reserve(ids.size());
+  for (const local_index i : ascending)
+    if (unique.empty() || unique.back() != ids[i]) unique.push_back(ids[i]);
+  const std::vector<int> found = ask_directory(unique);
+  std::vector<int> owners(ids.size());
   std::size_t slot = 0;
-  for (local_index position : by_id_) {
-    if (unique[slot] != ghost_ids_[position]) ++slot;
-    ghost_owners_[position] = owners[slot];
+  for (const local_index i : ascending) {
+    if (unique[slot] != ids[i]) ++slot;
+    owners[i] = found[slot];
   }
+  return owners;
 }
 
 // A distributed directory: rank i / ⌈limit / ranks⌉ looks up id i among its range's owners. A block
 // is registered once, at its first id; a prefix maximum finds owners of blocks that start further
 // left.
-std::vector<int> IndexedDomain::find_owners(std::span<const global_index> ids) const {
+std::vector<int> IndexedDomain::ask_directory(std::span<const global_index> ids) const {
   const global_index range =
       std::max<global_index>(1, (id_limit_ + comm_.size() - 1) / comm_.size());
   const std::span<const global_index> block(&first_, owned_ > 0 ? 1 : 0);
@@ -179,8 +186,7 @@ std::vector<int> IndexedDomain::find_owners(std::span<const global_index> ids) c
     std::vector<int> owners;
     for (global_index id : questions[i])
       owners.push_back(owner_of(entries, id, arbitrary_, from_left));
-    answers.push_back({received[i].rank, {}});
-    answers.back().append(owners.data(), owners.size());
+    answers.push_back(message_of(owners, received[i].rank));
   }
   std::vector<int> asked;
   for (const auto& [rank, desk] : desks)
@@ -204,24 +210,17 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
 global_index IndexedDomain::global_of(local_index cell) const {
   if (cell < 0 || cell >= size())
     refuse("local cell ", cell, " does not exist: this rank has ", size());
-  if (cell >= owned_) return ghost_ids_[cell - owned_];
-  return arbitrary_ ? owned_ids_[cell] : first_ + cell;
+  return arbitrary_ || cell >= owned_ ? id_of(cell) : first_ + cell;
 }
 
 global_index IndexedDomain::id_of(local_index cell) const {
   return cell < owned_ ? owned_ids_[cell] : ghost_ids_[cell - owned_];
 }
 
-void IndexedDomain::number() {
-  table_.reserve(owned_ids_.size() + ghost_ids_.size());
-  const auto ids = [this](local_index cell) { return id_of(cell); };
-  for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell) table_.insert(cell, ids);
-}
-
 local_index IndexedDomain::owned_of(global_index id) const {
   if (!arbitrary_)
     return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
-  const local_index cell = table_.find(id, [this](local_index each) { return id_of(each); });
+  const local_index cell = local_of(id);
   return cell < owned_ ? cell : -1;
 }
 
@@ -253,12 +252,7 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
   return collectively(comm_, "owners", [&] {
     for (global_index id : ids)
       if (id < 0 || id >= id_limit_) refuse("global id ", id, " does not exist");
-    const std::vector<local_index> order = ascending_order(ids);
-    std::vector<global_index> sorted;
-    for (local_index i : order) sorted.push_back(ids[i]);
-    const auto found = find_owners(sorted);
-    std::vector<int> owners(ids.size());
-    for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
+    std::vector<int> owners = find_owners(ids, ascending_order(ids));
     for (std::size_t i = 0; i < owners.size(); ++i)
       if (owners[i] < 0) refuse("nobody owns global id ", ids[i]);
     return owners;

@@ -1,11 +1,7 @@
 // Readers request cells by global id; both sides then hold the same list.
-#include <algorithm>
-#include <map>
-
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
+#include "core/collective_step.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
-#include "parhelion/pattern/pattern.hpp"
+#include "pattern/piece_lists.hpp"
 
 namespace parhelion {
 namespace {
@@ -18,13 +14,10 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
   local_index previous = -1;
   Link* link = nullptr;
   for (local_index position : domain.ghosts_by_id()) {
-    if (link == nullptr || owners[position] != link->rank) {
-      link = &links[owners[position]];
-      link->rank = owners[position];
-    }
+    if (previous < 0 || owners[position] != owners[previous]) link = &links[owners[position]];
     const local_index cell = domain.owned() + position;
     if (previous >= 0 && ids[previous] == ids[position]) {
-      repeated[link->rank].push_back(cell);
+      repeated[owners[position]].push_back(cell);
       link->receive_duplicate_of.push_back(
           static_cast<local_index>(link->receive.cells.size()) - 1);
     } else {
@@ -38,20 +31,17 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
 }
 
 // Request: number of distinct cells, their global ids, index of each duplicate's original.
-Message request(const IndexedDomain& domain, const Link& link) {
+Message request(const IndexedDomain& domain, int rank, const Link& link) {
   std::vector<global_index> words{link.receive_unique};
   words.reserve(link.receive.cells.size() + 1);
   for (local_index k = 0; k < link.receive_unique; ++k)
     words.push_back(domain.ghost_ids()[link.receive.cells[k] - domain.owned()]);
   words.insert(words.end(), link.receive_duplicate_of.begin(), link.receive_duplicate_of.end());
-  Message message{link.rank, {}};
-  message.append(words.data(), words.size());
-  return message;
+  return message_of(words, rank);
 }
 
 void answer(const IndexedDomain& domain, const Message& message, Link& link) {
   const auto words = message.values<global_index>();
-  link.rank = message.rank;
   link.send_unique = words.at(0);
   link.send.cells.reserve(words.size() - 1);
   for (local_index k = 0; k < link.send_unique; ++k)
@@ -77,15 +67,13 @@ Pattern build_pattern(const IndexedDomain& domain) {
     std::map<int, Link> links;
     collect_receives(domain, links);
     std::vector<Message> requests;
-    for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
+    for (const auto& [rank, link] : links) requests.push_back(request(domain, rank, link));
     for (const auto& message : sparse_exchange(domain.communicator(), std::move(requests)))
       answer(domain, message, links[message.rank]);
 
-    Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
-    pattern.halo = HaloWidth(0);
+    Pattern pattern =
+        indexed_pattern(domain.communicator(), domain.owned(), domain.ghosts(), std::move(links));
     pattern.ids = ids_of(domain);
-    pattern.stages.emplace_back();
-    for (auto& [rank, link] : links) pattern.stages[0].push_back(std::move(link));
     return pattern;
   });
 }

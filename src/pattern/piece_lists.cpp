@@ -23,6 +23,22 @@ std::vector<BoxPiece> in_order(
 
 }  // namespace
 
+Stage in_rank_order(std::map<int, Link> links) {
+  Stage stage;
+  for (auto& [rank, link] : links) {
+    link.rank = rank;
+    stage.push_back(std::move(link));
+  }
+  return stage;
+}
+
+Pattern indexed_pattern(
+    const Communicator& comm, local_index owned, local_index ghosts, std::map<int, Link> links) {
+  Pattern pattern{comm, 0, {}, {}, owned, ghosts, {}};
+  pattern.stages.push_back(in_rank_order(std::move(links)));
+  return pattern;
+}
+
 Stage join(PiecesByRank& receives, PiecesByRank& sends) {
   std::map<int, Link> links;
   for (auto& [rank, pieces] : receives) {
@@ -33,12 +49,7 @@ Stage join(PiecesByRank& receives, PiecesByRank& sends) {
     Link& link = links[rank];
     link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
   }
-  Stage stage;
-  for (auto& [rank, link] : links) {
-    link.rank = rank;
-    stage.push_back(std::move(link));
-  }
-  return stage;
+  return in_rank_order(std::move(links));
 }
 
 }  // namespace parhelion

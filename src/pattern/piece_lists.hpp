@@ -1,4 +1,4 @@
-// Equal order of a link's pieces at both ends.
+// Builds the links of patterns; equal order of a link's pieces at both ends.
 #pragma once
 
 #include <map>
@@ -19,6 +19,13 @@ struct KeyedPiece {
   bool repeats() const { return key != first; }
 };
 using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
+
+/// The links in ascending order of rank; sets their ranks.
+Stage in_rank_order(std::map<int, Link> links);
+
+/// A pattern of cells without ids.
+Pattern indexed_pattern(
+    const Communicator& comm, local_index owned, local_index ghosts, std::map<int, Link> links);
 
 /// Builds links with their pieces in order, duplicates last.
 Stage join(PiecesByRank& receives, PiecesByRank& sends);

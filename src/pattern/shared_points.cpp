@@ -2,12 +2,11 @@
 #include "parhelion/pattern/shared_points.hpp"
 
 #include <algorithm>
-#include <map>
 
+#include "core/collective_step.hpp"
 #include "core/refuse.hpp"
-#include "parhelion/core/collective.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
+#include "pattern/piece_lists.hpp"
 
 namespace parhelion {
 namespace {
@@ -54,8 +53,7 @@ std::vector<Message> news(
       for (int rank : all)
         if (rank != link.rank) words.push_back(rank);
     }
-    messages.push_back({link.rank, {}});
-    messages.back().append(words.data(), words.size());
+    messages.push_back(message_of(words, link.rank));
   }
   return messages;
 }
@@ -89,19 +87,15 @@ std::vector<Shared> find_shared(const IndexedDomain& domain, const Pattern& patt
 }
 
 Pattern to_all_holders(const IndexedDomain& domain, const std::vector<Shared>& shared) {
-  Pattern pattern{
-      domain.communicator(), 0, {}, {}, domain.size(), static_cast<local_index>(shared.size()), {}};
-  pattern.halo = HaloWidth(0);
-  Stage& stage = pattern.stages.emplace_back();
-  for (std::size_t slot = 0; slot < shared.size(); ++slot) {
-    if (stage.empty() || stage.back().rank != shared[slot].rank)
-      stage.push_back({shared[slot].rank, {}, {}, 0, 0, {}, {}});
-    Link& link = stage.back();
-    link.send.cells.push_back(shared[slot].point);
-    link.receive.cells.push_back(pattern.owned + static_cast<local_index>(slot));
+  std::map<int, Link> links;
+  local_index slots = 0;
+  for (const Shared& each : shared) {
+    Link& link = links[each.rank];
+    link.send.cells.push_back(each.point);
+    link.receive.cells.push_back(domain.size() + slots++);
     link.send_unique = ++link.receive_unique;
   }
-  return pattern;
+  return indexed_pattern(domain.communicator(), domain.size(), slots, std::move(links));
 }
 
 // Orders each point's slots by rank, and derives the holders' turns.

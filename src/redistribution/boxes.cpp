@@ -11,13 +11,14 @@
 #include "exchange/selection.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "pattern/piece_lists.hpp"
 #include "redistribution/mover.hpp"
 #include "redistribution/pieces.hpp"
 
 namespace parhelion {
 namespace {
 
-using PiecesByRank = std::map<int, Pieces>;
+using PiecesOfRanks = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
@@ -43,8 +44,8 @@ struct Turned {
 
 // Intersections of this rank's blocks of `mine` with those of `theirs`, in the same order on both
 // sides.
-PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
-  PiecesByRank pieces;
+PiecesOfRanks shared_pieces(const Turned& mine, const Turned& theirs) {
+  PiecesOfRanks pieces;
   for (int b = 0; b < std::ssize(mine.domain.blocks()); ++b) {
     const Box owned = mine.of_first(mine.domain.owned(b));
     if (owned.empty()) continue;
@@ -65,8 +66,8 @@ byte_count cells_of(const Pieces& pieces) {
 
 // One side: a domain, and its intersections with the other domain.
 struct Half : Turned {
-  PiecesByRank others;  // by rank
-  Pieces own;           // stay on this rank
+  PiecesOfRanks others;  // by rank
+  Pieces own;            // stay on this rank
 
   Half(const Turned& mine, const Turned& theirs)
       : Turned(mine), others(shared_pieces(mine, theirs)) {
@@ -89,29 +90,24 @@ struct Half : Turned {
 
 constexpr byte_count chunk_bytes = 256;
 
-// One row of bytes per other rank, for cells of `width` bytes, and the chunks of each row.
+// One row of bytes per other rank, for cells of `width` bytes.
 struct Rows {
+  struct Chunks {
+    local_index first, end;
+  };
   std::shared_ptr<std::byte> memory;
-  std::map<int, byte_count> ends;  // in chunks, by rank
+  std::map<int, Chunks> of_rank;
   local_index chunks = 0;
 
-  Rows(const PiecesByRank& boxes, byte_count width) {
-    byte_count end = 0;
-    for (const auto& [rank, list] : boxes)
-      ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
-    if (end > std::numeric_limits<local_index>::max())
-      throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
-    chunks = static_cast<local_index>(end);
-    if (end > 0) memory = allocate_node_shared(end * chunk_bytes);
-  }
-  // Calls use(rank, first chunk, end).
-  template <class Use>
-  void each(Use&& use) const {
-    local_index first = 0;
-    for (const auto& [rank, end] : ends) {
-      use(rank, first, static_cast<local_index>(end));
-      first = static_cast<local_index>(end);
+  Rows(const PiecesOfRanks& boxes, byte_count width) {
+    for (const auto& [rank, list] : boxes) {
+      const byte_count end = chunks + (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
+      if (end > std::numeric_limits<local_index>::max())
+        throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
+      of_rank[rank] = {chunks, static_cast<local_index>(end)};
+      chunks = of_rank[rank].end;
     }
+    if (chunks > 0) memory = allocate_node_shared(chunks * chunk_bytes);
   }
   BlockView view() const { return {memory.get(), {chunk_bytes}}; }
 };
@@ -124,23 +120,16 @@ Selection from_to(local_index first, local_index end) {
 }
 
 Pattern pattern_of(const Communicator& comm, const Rows& from, const Rows& to) {
-  Pattern pattern{comm, 0, {}, {}, from.chunks, to.chunks, {}};
-  pattern.halo = HaloWidth(0);
   std::map<int, Link> links;
-  from.each([&](int rank, local_index first, local_index end) {
-    links[rank].send = from_to(first, end);
-    links[rank].send_unique = end - first;
-  });
-  to.each([&](int rank, local_index first, local_index end) {
-    links[rank].receive = from_to(from.chunks + first, from.chunks + end);
-    links[rank].receive_unique = end - first;
-  });
-  pattern.stages.emplace_back();
-  for (auto& [rank, link] : links) {
-    link.rank = rank;
-    pattern.stages[0].push_back(std::move(link));
+  for (const auto& [rank, row] : from.of_rank) {
+    links[rank].send = from_to(row.first, row.end);
+    links[rank].send_unique = row.end - row.first;
   }
-  return pattern;
+  for (const auto& [rank, row] : to.of_rank) {
+    links[rank].receive = from_to(from.chunks + row.first, from.chunks + row.end);
+    links[rank].receive_unique = row.end - row.first;
+  }
+  return indexed_pattern(comm, from.chunks, to.chunks, std::move(links));
 }
 
 // An exchange of rows, for all arrays with `width` bytes per cell in total.
@@ -267,8 +256,8 @@ class Boxes final : public Redistribution::Mover {
   // Packs or unpacks each rank's row: array after array, piece after piece.
   void copy_rows(const Half& half, const Rows& rows, std::span<const Move> arrays,
       Field Move::* which, bool packing) {
-    rows.each([&](int rank, local_index first, local_index) {
-      std::byte* const row = rows.memory.get() + first * chunk_bytes;
+    for (const auto& [rank, chunks] : rows.of_rank) {
+      std::byte* const row = rows.memory.get() + chunks.first * chunk_bytes;
       byte_count offset = 0;
       for (const Move& each : arrays) {
         const Field& field = each.*which;
@@ -278,7 +267,7 @@ class Boxes final : public Redistribution::Mover {
             [&](const Piece& piece) { return half.place(field, piece); }, packing, offset);
         enqueue(std::move(program), packing ? cells.data() : &row, packing ? &row : cells.data());
       }
-    });
+    }
   }
 
   // Copies cells that stay on this rank directly.

@@ -36,7 +36,7 @@ class IndexedDomain {
   local_index size() const { return owned_ + ghosts(); }
   global_index global_size() const { return global_size_; }
   /// First owned id, −1 if ownership is arbitrary.
-  global_index first() const { return owned_ids_.empty() && !arbitrary_ ? first_ : -1; }
+  global_index first() const { return arbitrary_ ? -1 : first_; }
 
   std::span<const global_index> ghost_ids() const { return ghost_ids_; }
   /// Owner of each ghost, in the order of the ghosts.
@@ -67,8 +67,9 @@ class IndexedDomain {
  private:
   IndexedDomain(Communicator comm) : comm_(comm) {}
   void finish(SelfGhosts self);
-  void number();
-  std::vector<int> find_owners(std::span<const global_index> ids) const;
+  std::vector<int> find_owners(
+      std::span<const global_index> ids, std::span<const local_index> ascending) const;
+  std::vector<int> ask_directory(std::span<const global_index> ids) const;
   global_index id_of(local_index cell) const;
   void check_ghosts(SelfGhosts self) const;
 
