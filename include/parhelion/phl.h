@@ -5,8 +5,9 @@
  * gives PHL_ERROR_HANDLE. "Collective": every rank of the communicator calls, and every rank
  * reports errors. Other functions report errors only on the rank that makes them; its neighbors
  * then wait, or end with PHL_ERROR_TIMEOUT if PARHELION_TIMEOUT is set. Ids, cells, components,
- * blocks and ranks start at 0. Output pointers may be NULL. The caller owns arrays. Threads may use
- * different handles at once. */
+ * blocks and ranks start at 0. Options and output pointers may be NULL. The caller owns arrays.
+ * Exchanges, sums and redistributions outlive the handles of their domains and maps. Threads may
+ * use different handles at once. */
 #ifndef PARHELION_PHL_H
 #define PARHELION_PHL_H
 
@@ -116,26 +117,23 @@ typedef struct phl_element {
   int32_t bytes;
 } phl_element;
 
-/* Local. A user-defined reduction of arrays of this element (its components are separate elements);
- * pass its number in place of enum phl_reduction. Each call of `combine` gets `context`. Each rank
- * creates its own. phl_reduction_free sets the number to PHL_REPLACE; pending operations still
- * complete. */
+/* Local. A user-defined reduction of arrays of this element (its components are separate elements).
+ * Each rank creates its own. phl_reduction_free sets the number to PHL_REPLACE; pending operations
+ * still complete. */
 int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction);
 int phl_reduction_free(int* reduction);
 
-/* Options of exchanges, documented in core/options.h. NULL, or all zero
- * (PHL_EXCHANGE_OPTIONS_INIT): the library chooses. */
+/* Options of exchanges, documented in core/options.h. All zero: the library chooses. */
 typedef struct phl_exchange_options {
   PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
-/* The library chooses all options. */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
 /* ---- Index maps: cells known by global ids ----
  *
  * A rank owns cells, and reads ghosts from other ranks or itself. Local numbering: owned cells,
- * then ghosts in the given order (duplicates allowed). `options`, possibly NULL, apply to the
- * exchanges of the map; derived maps inherit them. */
+ * then ghosts in the given order (duplicates allowed). `options` apply to the exchanges of the map;
+ * derived maps inherit them. */
 
 /* Collective. Rank r owns the `owned` ids after those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
@@ -168,7 +166,7 @@ int phl_index_map_read(
     MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
 /* Collective. Identity of the owned ids in the mesh file, from the folder that `map` was read from:
  * `per_id` numbers per id, from 0 (cells and nodes: one; edges and faces: those of their points,
- * padded with -1). `keys` has room for `capacity` numbers, or is NULL. */
+ * padded with -1). `keys` has room for `capacity` numbers. */
 int phl_index_map_read_keys(
     phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys);
 /* Collective. The owner names the ghosts: owned cell cells[i] of `owners`, whose ghosts are
@@ -245,7 +243,7 @@ int phl_index_map_update(phl_index_map subset, const phl_values* mask);
  *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1); */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 /* Collective: the set-up of the first phl_map_forward or phl_map_reverse of such arrays, or of the
- * first phl_map_reduce_shared. Does nothing if that is done. */
+ * first phl_map_reduce_shared, unless it is done. */
 int phl_map_prepare(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_prepare_shared(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
@@ -293,10 +291,10 @@ int phl_migration_free(phl_migration* migration);
 typedef struct phl_cartesian_options {
   int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
   int32_t periodic[PHL_MAX_DIMENSIONS];
-  int32_t process_grid[PHL_MAX_DIMENSIONS];    /* all 0: chosen */
-  int32_t blocks_per_rank[PHL_MAX_DIMENSIONS]; /* all 0: one */
-  const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells per process coordinate, needs
-                                                  process_grid; NULL: even */
+  int32_t process_grid[PHL_MAX_DIMENSIONS];
+  int32_t blocks_per_rank[PHL_MAX_DIMENSIONS];
+  const int64_t* splits[PHL_MAX_DIMENSIONS]; /* cells per process coordinate, needs
+                                                process_grid; NULL: even */
   int32_t neighbors;
   int32_t algorithm;
   int32_t rank_order;
@@ -315,7 +313,7 @@ typedef struct phl_cartesian_options {
                                                the mask is constant */
 } phl_cartesian_options;
 
-/* Collective, with equal arguments on all ranks. `options` may be NULL. */
+/* Collective, with equal arguments on all ranks. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
     const phl_cartesian_options* options, phl_cartesian* domain);
 /* Local. The domain of the points of staggered fields (1, 0 or -1 per dimension); fields on it have
@@ -369,9 +367,8 @@ typedef struct phl_group {
 } phl_group;
 
 /* Collective. Compiles an exchange for the layouts of the fields; it moves their arrays unless a
- * call names others. The domains or maps may be freed earlier. Error if arrays overlap. Groups
- * travel together, one message per neighbor; their domains and maps share one communicator.
- * `options` may be NULL. */
+ * call names others. Error if arrays overlap. Groups travel together, one message per neighbor;
+ * their domains and maps share one communicator. */
 int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field,
     const phl_exchange_options* options, phl_exchange* exchange);
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
@@ -401,9 +398,9 @@ int phl_exchange_set_stream(phl_exchange exchange, void* stream);
  * or at most the widest halo of these fields; 0 excludes a side. PHL_NEIGHBORS_FACES excludes
  * ghosts beyond two or more sides; not for fields on points. */
 typedef struct phl_only {
-  const int32_t* fields; /* field numbers; NULL: all */
-  int32_t field_count;   /* length of `fields` */
-  int32_t own_depth;     /* 1: the depths below; 0: those of the construction */
+  const int32_t* fields; /* NULL: all */
+  int32_t field_count;
+  int32_t own_depth; /* 0: the depth of the construction; else those below */
   int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
   int32_t neighbors; /* enum phl_neighbors */
 } phl_only;
@@ -412,7 +409,7 @@ typedef struct phl_only {
  * are one exchange; handles stay valid after the whole is freed. Its first use is collective and
  * creates its transports, those of the whole, without benchmarks. */
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
-/* Collective: the set-up of a subset's first use. Does nothing if that is done. */
+/* Collective: the set-up of a subset's first use, unless it is done. */
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
 /* Collective: "auto" benchmarks and chooses the transport again; ghosts of `fields`, as in
  * phl_exchange_forward, keep their values. The next use of each subset is collective. A transport
@@ -450,8 +447,7 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
 /* Collective. Fields of one stagger, with arrays of equal extents and order. Both ranks hold the
  * plane of points between two blocks; each call combines the values of all holders of a point
  * (PHL_SUM, …) in ascending order of rank, bitwise equal on all ranks, in one round of messages. A
- * rank first adds up points that it holds twice. Layers around the points are not accessed.
- * `options` may be NULL; the domain may be freed earlier. */
+ * rank first adds up points that it holds twice. Layers around the points are not accessed. */
 int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field,
     const phl_exchange_options* options, phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that other ranks hold must not be written between
@@ -466,8 +462,7 @@ int phl_point_sums_free(phl_point_sums* sums);
 
 /* Collective. Moves owned values between two domains of the same cells on one communicator: another
  * process grid, splits or partition. Cells of index maps correspond by global id. Ghosts are not
- * accessed. Fields on points need phl_cartesian_staggered of both domains. `options` may be NULL;
- * the domains or maps may be freed earlier. */
+ * accessed. Fields on points need phl_cartesian_staggered of both domains. */
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
     const phl_exchange_options* options, phl_redistribution* redistribution);
 /* Axis d of `to` is axis axes[d] of `from`: transposes for FFTs, whose pencils keep their own axis
@@ -481,7 +476,7 @@ int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, co
  * order. */
 int phl_redistribution_forward(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
-/* Collective: the set-up of the first call with such arrays. Does nothing if that is done. */
+/* Collective: the set-up of the first call with such arrays, unless it is done. */
 int phl_redistribution_prepare(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
 /* to[i] → from[i]. */
