@@ -15,6 +15,13 @@ struct Named {
 constexpr Named known[] = {PHL_SCALARS(PARHELION_NAMED)};
 #undef PARHELION_NAMED
 
+// An integer of 1 to 8 digits, else 0.
+int number_in(std::string_view text) {
+  const bool digits = !text.empty() && text.size() < 9 &&
+                      text.find_first_not_of("0123456789") == std::string_view::npos;
+  return digits ? std::stoi(std::string(text)) : 0;
+}
+
 }  // namespace
 
 std::int32_t size_of(Scalar scalar) {
@@ -30,17 +37,6 @@ std::string to_string(Element element) {
              (element.size == value.size ? "" : concat("x", element.size / value.size));
   return concat("bytes", element.size);
 }
-
-namespace {
-
-// An integer of 1 to 8 digits, else 0.
-int number_in(std::string_view text) {
-  const bool digits = !text.empty() && text.size() < 9 &&
-                      text.find_first_not_of("0123456789") == std::string_view::npos;
-  return digits ? std::stoi(std::string(text)) : 0;
-}
-
-}  // namespace
 
 Element parse_element(const std::string& name) {
   const std::size_t times = name.find('x', name.starts_with("complex") ? 7 : 0);

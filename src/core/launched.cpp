@@ -71,10 +71,10 @@ bool by_srun(const Launched& told) {
 // For any MPI, since the linked one is unknown.
 constexpr int longest_version = std::max<int>(MPI_MAX_LIBRARY_VERSION_STRING, 8192);
 
-std::string library_version() {
+std::string library_version(decltype(&MPI_Get_library_version) ask = &MPI_Get_library_version) {
   char text[longest_version] = "";
   int length = 0;
-  MPI_Get_library_version(text, &length);
+  if (ask != nullptr) ask(text, &length);
   return text;
 }
 
@@ -107,13 +107,9 @@ std::string fortran_library_version() {
   void* const start = dlsym(RTLD_DEFAULT, "mpi_init_");
   if (start == nullptr || dladdr(start, &place) == 0) return {};
   void* const library = dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  const auto ask = library == nullptr ? nullptr
-                                      : reinterpret_cast<decltype(&MPI_Get_library_version)>(
-                                            dlsym(library, "MPI_Get_library_version"));
-  char text[longest_version] = "";
-  int length = 0;
-  if (ask != nullptr) ask(text, &length);
-  return text;
+  if (library == nullptr) return {};
+  return library_version(reinterpret_cast<decltype(&MPI_Get_library_version)>(
+      dlsym(library, "MPI_Get_library_version")));
 }
 
 // Members of a family share an ABI. 0: unknown.

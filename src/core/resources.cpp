@@ -12,7 +12,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -112,15 +111,24 @@ CpuMask usable_threads() {
   }
 }
 
-std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
+namespace {
+
+// (earlier threads of its core, thread), sorted
+std::vector<std::pair<int, int>> threads_of_cores(const CpuMask& threads, const fs::path& system) {
   std::map<std::string, int> taken;
-  std::vector<std::pair<int, int>> found;  // (earlier threads of its core, thread)
+  std::vector<std::pair<int, int>> found;
   for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
     if (threads[thread / 64] >> (thread % 64) & 1)
       found.emplace_back(taken[core_of(thread, system)]++, thread);
   std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
   std::vector<int> order;
-  for (const auto& [before, thread] : found) order.push_back(thread);
+  for (const auto& [before, thread] : threads_of_cores(threads, system)) order.push_back(thread);
   return order;
 }
 
@@ -131,10 +139,9 @@ int processes_at_once(const CpuMask& threads, const std::string& system) {
 }
 
 int cores_at_once(const CpuMask& threads, const std::string& system) {
-  std::set<std::string> cores;
-  for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
-    if (threads[thread / 64] >> (thread % 64) & 1) cores.insert(core_of(thread, system));
-  return at_least_one(static_cast<double>(cores.size()), system);
+  const auto cores =
+      std::ranges::count(threads_of_cores(threads, system), 0, &std::pair<int, int>::first);
+  return at_least_one(static_cast<double>(cores), system);
 }
 
 namespace {

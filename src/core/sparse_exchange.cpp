@@ -111,6 +111,9 @@ class Outbox {
     return own;
   }
   bool sent() { return sent_ = have_ended(requests_); }
+  void await_sent() {
+    for (PatientWait patience(comm_); !sent();) patience.wait();
+  }
 
  private:
   const Communicator& comm_;
@@ -120,6 +123,18 @@ class Outbox {
   bool sent_ = true;
 };
 
+// Runs an exchange with a tag of its own, which separates a fast rank's next round from this one.
+template <class Work>
+std::vector<Message> with_own_tag(const Communicator& comm, const Work& work) {
+  Tag tag = comm.next_tag();
+  try {
+    return work(tag);
+  } catch (...) {
+    tag.keep();
+    throw;
+  }
+}
+
 }  // namespace
 
 void send_message(const Communicator& comm, Message message, const Tag& tag) {
@@ -127,7 +142,7 @@ void send_message(const Communicator& comm, Message message, const Tag& tag) {
   one.push_back(std::move(message));
   Outbox outbox(comm, std::move(one), largest_sent_at_once);
   outbox.send_all(tag, false);
-  for (PatientWait patience(comm); !outbox.sent();) patience.wait();
+  outbox.await_sent();
 }
 
 Message receive_message(const Communicator& comm, int rank, const Tag& tag) {
@@ -136,20 +151,15 @@ Message receive_message(const Communicator& comm, int rank, const Tag& tag) {
 
 std::vector<Message> sparse_exchange(
     const Communicator& comm, std::vector<Message> outgoing, std::size_t largest_message) {
-  Tag tag = comm.next_tag();  // separates a fast rank's next round from this one
-  Outbox outbox(comm, std::move(outgoing), largest_message);
-  std::vector<Message> incoming;
-  try {
-    incoming = outbox.send_all(tag, true);
+  return with_own_tag(comm, [&](int tag) {
+    Outbox outbox(comm, std::move(outgoing), largest_message);
+    std::vector<Message> incoming = outbox.send_all(tag, true);
     take_all(
         comm, tag, 0, [&] { return outbox.sent(); },
         [&](int rank) { incoming.push_back(receive(comm, rank, tag, largest_message)); });
-  } catch (...) {
-    tag.keep();
-    throw;
-  }
-  std::ranges::sort(incoming, in_rank_order);
-  return incoming;
+    std::ranges::sort(incoming, in_rank_order);
+    return incoming;
+  });
 }
 
 std::byte* PackedMessages::add(int rank, std::size_t bytes) {
@@ -199,20 +209,16 @@ void RepeatedExchange::start_anew() {
 std::vector<Message> neighbor_exchange(const Communicator& comm,
     const std::vector<Message>& answers, const std::vector<int>& expected,
     std::size_t largest_message) {
-  Tag tag = comm.next_tag();
-  Outbox outbox(comm, answers, largest_message);
-  std::vector<Message> incoming;
-  try {
+  return with_own_tag(comm, [&](int tag) {
+    Outbox outbox(comm, answers, largest_message);
+    std::vector<Message> incoming;
     const std::vector<Message> own = outbox.send_all(tag, false);
     for (int rank : expected)
       incoming.push_back(
           rank == comm.rank() ? own.front() : receive(comm, rank, tag, largest_message));
-    for (PatientWait patience(comm); !outbox.sent();) patience.wait();
-  } catch (...) {
-    tag.keep();
-    throw;
-  }
-  return incoming;
+    outbox.await_sent();
+    return incoming;
+  });
 }
 
 }  // namespace parhelion

@@ -32,6 +32,11 @@ inline int block_at(const Axis& axis, global_index x) {
   return static_cast<int>(std::ranges::upper_bound(axis.starts, x) - axis.starts.begin()) - 1;
 }
 
+/// Points behind a block's last cell that it holds and the next block owns.
+inline int points_of_next(const Axis& axis, int block) {
+  return axis.periodic || block != axis.blocks() - 1 ? std::max(axis.stagger, 0) : 0;
+}
+
 /// The path in the opposite direction. Its axes must be explicit.
 Seam inverse(const Seam& seam);
 

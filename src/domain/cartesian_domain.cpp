@@ -271,13 +271,6 @@ void tell_mask(Properties& told, bool is_there) {
   told.add("whether there is a mask", is_there ? "yes" : "no");
 }
 
-void tell_cells(Properties& told, const Axis& axis, int d) {
-  told.add("the extent in dimension %", axis.extent, {d});
-  told.add("the lower halo width in dimension %", axis.lower, {d});
-  told.add("the upper halo width in dimension %", axis.upper, {d});
-  told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
-}
-
 // Grid and periodicity of a Cartesian communicator, whose ranks are in row-major order (MPI-4.1
 // §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
@@ -356,18 +349,6 @@ std::vector<int> inverse_of(const std::vector<int>& table) {
   std::vector<int> inverse(table.size());
   for (std::size_t place = 0; place < table.size(); ++place) inverse[table[place]] = place;
   return inverse;
-}
-
-const char* name_of(RankFill fill) {
-  if (fill == RankFill::first_fastest) return "the first dimension fastest";
-  return "the last dimension fastest";
-}
-
-void tell_cuts(Properties& told, const Axis& axis, int d) {
-  told.add("the process grid in dimension %", axis.ranks, {d});
-  told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
-  for (std::size_t b = 0; b < axis.starts.size(); ++b)
-    told.add("the first cell of block % in dimension %", axis.starts[b], {static_cast<int>(b), d});
 }
 
 // Allocates nothing: allocations happen inside the collective checks.
@@ -459,8 +440,19 @@ CartesianDomain::CartesianDomain(
 void CartesianDomain::tell(Properties& told) const {
   tell_mask(told, !wet_.empty());
   told.add("the number of dimensions", dimensions_);
-  for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
-  for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // may follow from the cells
+  for (int d = 0; d < dimensions_; ++d) {
+    told.add("the extent in dimension %", axes_[d].extent, {d});
+    told.add("the lower halo width in dimension %", axes_[d].lower, {d});
+    told.add("the upper halo width in dimension %", axes_[d].upper, {d});
+    told.add("whether it is periodic in dimension %", axes_[d].periodic ? "yes" : "no", {d});
+  }
+  for (int d = 0; d < dimensions_; ++d) {  // may follow from the cells
+    const std::vector<global_index>& starts = axes_[d].starts;
+    told.add("the process grid in dimension %", axes_[d].ranks, {d});
+    told.add("blocks_per_rank in dimension %", axes_[d].blocks_per_rank, {d});
+    for (int b = 0; b < std::ssize(starts); ++b)
+      told.add("the first cell of block % in dimension %", starts[b], {b, d});
+  }
   told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
   told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
   told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
@@ -468,7 +460,9 @@ void CartesianDomain::tell(Properties& told) const {
   told.add("the number of seams", seams_.size());
   for (std::size_t i = 0; i < seams_.size(); ++i)
     told.add("seam %", text(seams_[i]), {static_cast<int>(i)});
-  told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
+  const char* fastest = fill_ == RankFill::first_fastest ? "the first dimension fastest"
+                                                         : "the last dimension fastest";
+  told.add("the order of ranks", rank_at_.empty() ? fastest : "a table");
   for (std::size_t place = 0; place < rank_at_.size(); ++place)
     told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
 }
@@ -484,9 +478,7 @@ void CartesianDomain::find_blocks() {
   for_each_index(first, end, [&](const Position& position) {
     const Box owned = owned_at(*this, position);
     Block& block = blocks_.emplace_back(Block{owned, owned, position});
-    for (int d = 0; d < dimensions_; ++d)
-      if (axes_[d].periodic || position[d] != axes_[d].blocks() - 1)
-        block.held.hi[d] += stagger_.more(d);
+    for (int d = 0; d < dimensions_; ++d) block.held.hi[d] += points_of_next(axes_[d], position[d]);
   });
 }
 

@@ -21,11 +21,6 @@ std::int64_t little_endian(const unsigned char* at, int bytes) {
   return bytes == word_bytes ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
-[[noreturn]] void refuse(const path& file, const std::string& why) {
-  throw Error(
-      file.string() + ": " + why + ": the file is damaged or not a partition file; write it again");
-}
-
 // The file of one rank. Never allocates more than the file's size.
 class RankFile {
  public:
@@ -42,10 +37,10 @@ class RankFile {
   }
   std::vector<std::int64_t> numbers(std::uintmax_t count, int bytes) {
     const auto width = static_cast<std::uintmax_t>(bytes);
-    if (count > left() / width) refuse(file_, "ends early");
+    if (count > left() / width) refuse("ends early");
     std::vector<unsigned char> raw(count * width);
     stream_.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
-    if (static_cast<std::size_t>(stream_.gcount()) != raw.size()) refuse(file_, "ends early");
+    if (static_cast<std::size_t>(stream_.gcount()) != raw.size()) refuse("ends early");
     read_ += raw.size();
     std::vector<std::int64_t> values(count);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -53,6 +48,11 @@ class RankFile {
     return values;
   }
   std::uintmax_t left() const { return size_ - read_; }
+  template <class... Parts>
+  [[noreturn]] void refuse(const Parts&... why) const {
+    throw Error(concat(file_.string(), ": ", why...,
+        ": the file is damaged or not a partition file; write it again"));
+  }
 
  private:
   path file_;
@@ -61,11 +61,11 @@ class RankFile {
 };
 
 // The numbers of owned cells and of ghosts.
-std::pair<std::int64_t, std::int64_t> read_counts(RankFile& from, const path& file) {
-  if (from.left() < 2 * word_bytes) refuse(file, "ends before its two counts");
+std::pair<std::int64_t, std::int64_t> read_counts(RankFile& from) {
+  if (from.left() < 2 * word_bytes) from.refuse("ends before its two counts");
   const auto counts = from.numbers(2, word_bytes);
-  if (counts[0] < 0) refuse(file, concat("says that the rank owns ", counts[0], " cells"));
-  if (counts[1] < 0) refuse(file, concat("says that there are ", counts[1], " off-process cells"));
+  if (counts[0] < 0) from.refuse("says that the rank owns ", counts[0], " cells");
+  if (counts[1] < 0) from.refuse("says that there are ", counts[1], " off-process cells");
   return {counts[0], counts[1]};
 }
 
@@ -103,13 +103,13 @@ std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t 
     throw Error(file.string() +
                 " is missing, so that the data set has no keys: parhelion partition writes them");
   RankFile from(file);
-  if (from.left() < 2 * key_bytes) refuse(file, "ends before its first two numbers");
+  if (from.left() < 2 * key_bytes) from.refuse("ends before its first two numbers");
   const auto head = from.numbers(2, key_bytes);
   if (head[0] < 0 || head[0] >= kinds || head[1] < 1 || head[1] > widest_key)
-    refuse(file, "does not begin as a file of keys does");
+    from.refuse("does not begin as a file of keys does");
   const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
   if (from.left() != count * key_bytes)
-    refuse(file, concat("has another size than ", owned, " owned ids need"));
+    from.refuse("has another size than ", owned, " owned ids need");
   return {head[0], {static_cast<int>(head[1]), from.numbers(count, key_bytes)}};
 }
 
@@ -117,16 +117,15 @@ std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t 
 
 PartitionPart read_partition_file(const path& file) {
   RankFile from(file);
-  const auto [owned, ghosts] = read_counts(from, file);
+  const auto [owned, ghosts] = read_counts(from);
   if (static_cast<std::uintmax_t>(ghosts) > from.left() / word_bytes)
-    refuse(file,
-        concat("promises ", ghosts, " off-process cells and holds ", from.left() / word_bytes));
+    from.refuse("promises ", ghosts, " off-process cells and holds ", from.left() / word_bytes);
   PartitionPart part{owned, {}};
   part.ghosts.reserve(ghosts);
   for (const global_index id : from.numbers(static_cast<std::uintmax_t>(ghosts), word_bytes)) {
-    if (id < 1) refuse(file, concat("holds global id ", id, " (they start at 1)"));
+    if (id < 1) from.refuse("holds global id ", id, " (they start at 1)");
     if (!part.ghosts.empty() && id - 1 <= part.ghosts.back())
-      refuse(file, concat("holds global id ", id, " out of ascending order"));
+      from.refuse("holds global id ", id, " out of ascending order");
     part.ghosts.push_back(id - 1);
   }
   return part;
@@ -139,9 +138,8 @@ PartitionPart read_partition(const path& folder, const Communicator& comm) {
 
 PartitionKeys read_partition_keys(const path& folder, const Communicator& comm) {
   return collectively(comm, "read_partition_keys", [&] {
-    const path data = own_file(folder, "data", comm);
-    RankFile from(data);
-    auto [kind, keys] = read_keys(own_file(folder, "keys", comm), read_counts(from, data).first);
+    RankFile from(own_file(folder, "data", comm));
+    auto [kind, keys] = read_keys(own_file(folder, "keys", comm), read_counts(from).first);
     require_equal(
         comm, folder.string() + ": files of keys",
         [&, kind = kind, per_id = keys.per_id](Properties& each) {

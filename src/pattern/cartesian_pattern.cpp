@@ -34,10 +34,6 @@ struct PatternAxis : Axis {
     starts.back() += above;
   }
 
-  // Points above a block's last cell that it holds but does not own.
-  int points_of_next(int block) const {
-    return periodic || starts[block + 1] != starts.back() ? stagger : 0;
-  }
   global_index wrapped(global_index x) const {
     return periodic ? ((x % extent) + extent) % extent : x;
   }
@@ -64,7 +60,7 @@ std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
   const global_index lo = axis.starts[block], hi = axis.starts[block + 1];
   std::vector<Segment> segments;
   if (lo == hi) return segments;
-  const int next = axis.points_of_next(block);
+  const int next = points_of_next(axis, block);
   const global_index held = hi + (axis.apart ? next : 0);
   append_images(axis, lo - axis.lower, lo, false, true, segments);
   append_images(axis, lo, hi, true, false, segments);

@@ -244,10 +244,7 @@ class Reader {
     bool moved;   // a ghost, or on or beyond the line of a seam
   };
 
-  int next_points(int d) const {
-    const Axis& axis = domain_.axis(d);
-    return axis.periodic || owned_.hi[d] != axis.starts.back() ? domain_.stagger().more(d) : 0;
-  }
+  int next_points(int d) const { return points_of_next(domain_.axis(d), position_[d]); }
   global_index doubled(global_index x, int d) const { return 2 * x + 1 - domain_.axis(d).stagger; }
 
   // Cuts an axis at the owned and held ends, and at lines.

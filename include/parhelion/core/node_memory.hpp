@@ -35,6 +35,11 @@ std::optional<SharedPlace> find_node_shared(const void* address);
 /// find_node_shared stay valid. Local.
 std::uint64_t node_shared_returns();
 
+namespace detail {
+void* pool_allocate(std::size_t bytes, std::size_t alignment);
+void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept;
+}  // namespace detail
+
 /// Allocator for containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a
 /// mapping. Thread-safe.
 template <class T>
@@ -46,27 +51,17 @@ class NodeAllocator {
   NodeAllocator(const NodeAllocator<U>&) noexcept {}
   /// Allocates node-shared memory. Throws std::bad_alloc; std::bad_array_new_length if the size
   /// overflows.
-  T* allocate(std::size_t count);
-  void deallocate(T* pointer, std::size_t count) noexcept;
+  T* allocate(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(detail::pool_allocate(count * sizeof(T), alignof(T)));
+  }
+  void deallocate(T* pointer, std::size_t count) noexcept {
+    detail::pool_deallocate(pointer, count * sizeof(T), alignof(T));
+  }
   template <class U>
   friend bool operator==(const NodeAllocator&, const NodeAllocator<U>&) noexcept {
     return true;
   }
 };
-
-namespace detail {
-void* pool_allocate(std::size_t bytes, std::size_t alignment);
-void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept;
-}  // namespace detail
-
-template <class T>
-T* NodeAllocator<T>::allocate(std::size_t count) {
-  if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
-  return static_cast<T*>(detail::pool_allocate(count * sizeof(T), alignof(T)));
-}
-template <class T>
-void NodeAllocator<T>::deallocate(T* pointer, std::size_t count) noexcept {
-  detail::pool_deallocate(pointer, count * sizeof(T), alignof(T));
-}
 
 }  // namespace parhelion
