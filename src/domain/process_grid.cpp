@@ -21,24 +21,19 @@ struct Search {
   std::vector<int> grid;
   std::vector<Candidate> found = {};
 
-  // Halo cells of the largest block, which bounds the slowest rank.
+  // Halo cells of the largest block, which bounds the slowest rank. A grid with idle ranks is valid
+  // on request, but chosen only if no other exists.
   double cost() const {
-    double total = 0;
+    double total = 0, penalty = 0;
     for (std::size_t d = 0; d < grid.size(); ++d) {
+      if (grid[d] > extents[d]) penalty = idle;
       if (grid[d] == 1) continue;
       double face = halo.lower[d] + halo.upper[d];
       for (std::size_t e = 0; e < grid.size(); ++e)
         if (e != d) face *= static_cast<double>((extents[e] + grid[e] - 1) / grid[e]);
       total += face;
     }
-    return total + idle_penalty();
-  }
-
-  // A grid with idle ranks is valid on request, but chosen only if no other exists.
-  double idle_penalty() const {
-    for (std::size_t d = 0; d < grid.size(); ++d)
-      if (grid[d] > extents[d]) return idle;
-    return 0;
+    return total + penalty;
   }
 
   void place(std::size_t d, int ranks) {

@@ -111,46 +111,51 @@ struct AxisView {
 
 class Builder {
  public:
-  Builder(const CartesianDomain& domain, const HaloWidth& ends)
-      : domain_(domain), blocks_(domain.blocks()) {
-    const Block& first = domain.blocks().front();
+  Builder(const CartesianDomain& domain, const HaloWidth& ends) : domain_(domain), ends_(ends) {
     for (int d = 0; d < domain.dimensions(); ++d) {
       const PatternAxis& axis = axes_.emplace_back(
           domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
-      views_.emplace_back(axis, first.position[d], axis.blocks_per_rank);
-      for (Block& block : blocks_) {
-        block.owned.lo[d] = axis.starts[block.position[d]];
-        block.owned.hi[d] = axis.starts[block.position[d] + 1];
-      }
+      views_.emplace_back(axis, domain.blocks().front().position[d], axis.blocks_per_rank);
     }
   }
 
-  const std::vector<Block>& blocks() const { return blocks_; }
-  HaloWidth halo() const {
-    HaloWidth width = domain_.halo();
-    for (int d = 0; d < domain_.dimensions(); ++d) width.upper[d] = axes_[d].upper;
-    return width;
-  }
-
-  Stage stage() const {
-    if (!domain_.seams().empty()) return stage_with_seams(domain_, Reads::surroundings);
-    PiecesByRank receives, sends;
-    for (int b = 0; b < std::ssize(blocks_); ++b) {
-      add_pieces(b, &AxisView::reads, receives);
-      add_pieces(b, &AxisView::read_from, sends);
-    }
-    return join(receives, sends);
+  Pattern pattern() const {
+    Pattern pattern{domain_.communicator(), domain_.dimensions(), {}, domain_.halo(), 0, 0, {},
+        domain_.stagger(), ends_};
+    for (int d = 0; d < domain_.dimensions(); ++d) pattern.halo.upper[d] = axes_[d].upper;
+    for (const Block& block : domain_.blocks()) pattern.blocks.push_back(owned(block.position));
+    pattern.stages.push_back(stage());
+    return pattern;
   }
 
  private:
   using Along = std::array<const Reading*, max_dimensions>;
   using End = AxisView::Readings AxisView::*;
 
+  Stage stage() const {
+    if (!domain_.seams().empty()) return stage_with_seams(domain_, Reads::surroundings);
+    PiecesByRank receives, sends;
+    for (int b = 0; b < std::ssize(domain_.blocks()); ++b) {
+      add_pieces(b, &AxisView::reads, receives);
+      add_pieces(b, &AxisView::read_from, sends);
+    }
+    return join(receives, sends);
+  }
+
+  Box owned(const Position& position) const {
+    Box box;
+    for (int d = 0; d < domain_.dimensions(); ++d) {
+      box.lo[d] = axes_[d].starts[position[d]];
+      box.hi[d] = axes_[d].starts[position[d] + 1];
+    }
+    return box;
+  }
+
   void add_pieces(int block, End end, PiecesByRank& pieces) const {
     std::array<const std::vector<Reading>*, max_dimensions> lists{};
     Position counts{1, 1, 1, 1};
     for (int d = 0; d < domain_.dimensions(); ++d) {
-      lists[d] = &(views_[d].*end)[blocks_[block].position[d] - views_[d].first];
+      lists[d] = &(views_[d].*end)[domain_.blocks()[block].position[d] - views_[d].first];
       counts[d] = static_cast<int>(lists[d]->size());
     }
     for_each_index(Position{}, counts, [&](const Position& at) {
@@ -185,27 +190,29 @@ class Builder {
   // Adds one end of a piece: the ghosts of a block, or its cells at the owner.
   void add_piece(int block, const Along& along, bool at_owner, PiecesByRank& pieces) const {
     BoxPiece piece{block, {}, {}, {}, {}, at_owner};
-    Position numbers{}, other{};
+    Position numbers{}, reader{}, owner{};
     for (int d = 0; d < domain_.dimensions(); ++d) {
-      const auto& [reader, number, own_number, segment] = *along[d];
-      const global_index moved = at_owner ? segment.shift : 0;
-      piece.cells.lo[d] = segment.lo + moved;
-      piece.cells.hi[d] = segment.hi + moved;
-      piece.owner.lo[d] = axes_[d].starts[reader] + moved;
-      piece.owner.hi[d] = axes_[d].starts[reader + 1] + moved;
-      piece.shift[d] = segment.shift - moved;
-      numbers[d] = number;
-      other[d] = at_owner ? reader : segment.owner;
+      const Segment& segment = along[d]->segment;
+      piece.cells.lo[d] = segment.lo;
+      piece.cells.hi[d] = segment.hi;
+      piece.shift[d] = segment.shift;
+      numbers[d] = along[d]->number;
+      reader[d] = along[d]->reader;
+      owner[d] = segment.owner;
     }
-    const CartesianDomain::Place place = domain_.place_of(other);
+    piece.owner = owned(reader);
+    if (at_owner) {
+      piece.cells = translate(piece.cells, piece.shift);
+      piece.owner = translate(piece.owner, std::exchange(piece.shift, {}));
+    }
+    const CartesianDomain::Place place = domain_.place_of(at_owner ? reader : owner);
     if (place.rank < 0) return;
-    const int reader = at_owner ? place.block : block;
-    pieces[place.rank].push_back(
-        {{reader, numbers}, {reader, first_numbers(along, numbers)}, piece});
+    const int first = at_owner ? place.block : block;  // the reader's block orders both ends
+    pieces[place.rank].push_back({{first, numbers}, {first, first_numbers(along, numbers)}, piece});
   }
 
   const CartesianDomain& domain_;
-  std::vector<Block> blocks_;
+  HaloWidth ends_;
   std::vector<PatternAxis> axes_;
   std::vector<AxisView> views_;
 };
@@ -216,11 +223,7 @@ Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends) {
   HaloWidth owned_ends = 0;
   for (int d = 0; domain.boundary() == Boundary::owned && d < domain.dimensions(); ++d)
     owned_ends.lower[d] = ends.lower[d], owned_ends.upper[d] = ends.upper[d];
-  const Builder builder(domain, owned_ends);
-  Pattern pattern{domain.communicator(), domain.dimensions(), {}, builder.halo(), 0, 0, {},
-      domain.stagger(), owned_ends};
-  for (const Block& block : builder.blocks()) pattern.blocks.push_back(block.owned);
-  pattern.stages.push_back(builder.stage());
+  Pattern pattern = Builder(domain, owned_ends).pattern();
   if (domain.algorithm() == Algorithm::standard) return pattern;
   std::vector<DimensionSet> each;
   for (int d = 0; d < domain.dimensions(); ++d) each.push_back(1u << d);
