@@ -1,4 +1,5 @@
 #include <numeric>
+#include <ranges>
 
 #include "core/collective_step.hpp"
 #include "core/refuse.hpp"
@@ -114,11 +115,8 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
     for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
     std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
   }
-  std::vector<int> sorted = seam.axes;
-  std::ranges::sort(sorted);
-  bool permuted = std::ssize(sorted) == dimensions;
-  for (int d = 0; permuted && d < dimensions; ++d) permuted = sorted[d] == d;
-  require(permuted && seam.axes[seam.from.axis] == seam.to.axis &&
+  require(std::ranges::is_permutation(seam.axes, std::views::iota(0, dimensions)) &&
+              seam.axes[seam.from.axis] == seam.to.axis &&
               (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
       where +
           " has axes that do not put each axis in one place, that of the one side in that of "

@@ -6,6 +6,7 @@
 // The pattern sees rows as chunks of 256 bytes.
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "core/refuse.hpp"
 #include "exchange/selection.hpp"
@@ -145,24 +146,17 @@ class Boxes final : public Redistribution::Mover {
       : from_(from, to), to_(to, from), options_(std::move(options)) {}
 
   void prepare(std::span<const Move> arrays) override {
-    if (find(arrays) != nullptr) return;
-    exchanges_.push_back(collectively(from_.domain.communicator(), first_call,
-        setup_limit(options_), [&] { return make(arrays); }));
+    if (find(arrays) == nullptr) add(arrays, [](RowExchange&) {});
   }
   void move(std::span<const Move> arrays, Direction direction) override {
-    if (RowExchange* const known = find(arrays)) {
-      check(arrays);
+    const auto move_all = [&](RowExchange& rows) {
       check_disjoint(arrays, direction);
-      return move(*known, arrays, direction);
-    }
-    // Other ranks may be in the exchange when this one fails.
-    auto made = collectively(from_.domain.communicator(), first_call, setup_limit(options_), [&] {
-      auto rows = make(arrays);
-      check_disjoint(arrays, direction);
-      move(*rows, arrays, direction);
-      return rows;
-    });
-    exchanges_.push_back(std::move(made));
+      move(rows, arrays, direction);
+    };
+    RowExchange* const known = find(arrays);
+    if (known == nullptr) return add(arrays, move_all);
+    check(arrays);
+    move_all(*known);
   }
 
   std::string explain() const override {
@@ -190,6 +184,16 @@ class Boxes final : public Redistribution::Mover {
                           const auto& each) { return each->width == width; };
     const auto found = std::ranges::find_if(exchanges_, fits);
     return found == exchanges_.end() ? nullptr : found->get();
+  }
+  // Collective. Other ranks may be in the exchange of `work` when this one fails.
+  template <class Work>
+  void add(std::span<const Move> arrays, const Work& work) {
+    exchanges_.push_back(
+        collectively(from_.domain.communicator(), first_call, setup_limit(options_), [&] {
+          auto rows = make(arrays);
+          work(*rows);
+          return rows;
+        }));
   }
   std::unique_ptr<RowExchange> make(std::span<const Move> arrays) {
     check(arrays);
@@ -292,10 +296,7 @@ class Boxes final : public Redistribution::Mover {
 Axes inverse_of(const std::vector<int>& axes, int dimensions) {
   Axes inverse;
   std::iota(inverse.begin(), inverse.end(), std::size_t{0});
-  std::vector<int> sorted = axes, all(dimensions);
-  std::iota(all.begin(), all.end(), 0);
-  std::ranges::sort(sorted);
-  if (!axes.empty() && sorted != all)
+  if (!axes.empty() && !std::ranges::is_permutation(axes, std::views::iota(0, dimensions)))
     refuse("axes are no permutation: name each axis from 0 to ", dimensions - 1,
         " once, that of the first grid for each of "
         "the second one's");
