@@ -156,19 +156,19 @@ class Transfer {
   }
   Message packed(const Field& array, int rank, const Part& part) {
     Message message{rank, std::vector<std::byte>(part.bytes)};
-    std::byte* const packed = message.bytes.data();
-    run(copies(array, part, true), first_cells(array).data(), &packed);
+    copy(array, part, message.bytes.data(), true);
     return message;
   }
   void unpack(const Field& array, const Part& part, Message message) {
-    std::byte* const packed = message.bytes.data();
-    run(copies(array, part, false), &packed, first_cells(array).data());
+    copy(array, part, message.bytes.data(), false);
   }
-  Program copies(const Field& array, const Part& part, bool packing) const {
+  void copy(const Field& array, const Part& part, std::byte* packed, bool packing) {
     byte_count offset = 0;
-    return parhelion::copies(
-        field_, part.pieces, [&](const Piece& piece) { return place(array, piece); }, packing,
-        offset);
+    const auto cells = first_cells(array);
+    run(copies(
+            field_, part.pieces, [&](const Piece& piece) { return place(array, piece); }, packing,
+            offset),
+        packing ? cells.data() : &packed, packing ? &packed : cells.data());
   }
   void run(Program program, Bases from, Bases to) {
     executor_->compile(program);
