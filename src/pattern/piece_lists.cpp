@@ -23,7 +23,7 @@ std::vector<BoxPiece> in_order(
 
 }  // namespace
 
-Stage in_rank_order(std::map<int, Link> links) {
+Stage stage_of(std::map<int, Link> links) {
   Stage stage;
   for (auto& [rank, link] : links) {
     link.rank = rank;
@@ -35,7 +35,7 @@ Stage in_rank_order(std::map<int, Link> links) {
 Pattern indexed_pattern(
     const Communicator& comm, local_index owned, local_index ghosts, std::map<int, Link> links) {
   Pattern pattern{comm, 0, {}, {}, owned, ghosts, {}};
-  pattern.stages.push_back(in_rank_order(std::move(links)));
+  pattern.stages.push_back(stage_of(std::move(links)));
   return pattern;
 }
 
@@ -49,7 +49,7 @@ Stage join(PiecesByRank& receives, PiecesByRank& sends) {
     Link& link = links[rank];
     link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
   }
-  return in_rank_order(std::move(links));
+  return stage_of(std::move(links));
 }
 
 }  // namespace parhelion

@@ -21,7 +21,7 @@ struct KeyedPiece {
 using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
 
 /// The links in ascending order of rank; sets their ranks.
-Stage in_rank_order(std::map<int, Link> links);
+Stage stage_of(std::map<int, Link> links);
 
 /// A pattern of cells without ids.
 Pattern indexed_pattern(
