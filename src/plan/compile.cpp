@@ -67,6 +67,29 @@ void add_side_of_cells(Program& program, const Plan& plan, const MessageField& a
   else add_cells(program, field, message, mine, count, keep_order);
 }
 
+byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageField& at,
+    const std::vector<int>& order, End end, Into into, byte_count begin,
+    const std::array<Slice, 2>& slices) {
+  const Field& field = plan.fields[at.f];
+  byte_count bytes = 0;
+  for (byte_count k = 0; k < at.entries; ++k) {
+    const BoxPiece& piece = at.side->boxes[k];
+    BoxLayout mine = box_in_field(plan, at.f, piece);
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      const int d = order[i];  // components are a dimension, too: there are two or more
+      const auto [which, of] = slices[i];
+      const byte_count rows = mine.count[d];
+      mine = cut(mine, d, rows * which / of, rows * (which + 1) / of);
+    }
+    const BoxLayout message = box_in_message(mine, order, field.element.size, begin + bytes);
+    const bool negated = end == End::ghosts && is_negated(field, piece);
+    program.add(into == Into::message ? copy_between(mine, message, field.element, negated)
+                                      : copy_between(message, mine, field.element, negated));
+    bytes += mine.values() * field.element.size;
+  }
+  return bytes;
+}
+
 namespace {
 
 // First cell of one side of a field's ops.
@@ -106,22 +129,6 @@ class ByField {
   std::map<int, Known> known_;
 };
 
-void add_boxes(Program& program, const Plan& plan, const MessageField& at,
-    const std::vector<int>& order, End end, Into into) {
-  const Field& field = plan.fields[at.f];
-  byte_count offset = at.begin;
-  for (byte_count k = 0; k < at.entries; ++k) {
-    const BoxPiece& piece = at.side->boxes[k];
-    const Box box = clipped(piece, field, plan.pattern_of(at.f).dimensions);
-    const BoxLayout mine = box_in_field(plan, at.f, piece, box);
-    const BoxLayout message = box_in_message(mine, order, field.element.size, offset);
-    const bool negated = end == End::ghosts && is_negated(field, piece);
-    program.add(into == Into::message ? copy_between(mine, message, field.element, negated)
-                                      : copy_between(message, mine, field.element, negated));
-    offset += box.cells() * bytes_per_cell(field);
-  }
-}
-
 // Program between the cells of one end and the message.
 Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
     const std::vector<std::vector<int>>* orders = nullptr) {
@@ -139,9 +146,9 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
           if (pattern.indexed())
             add_side_of_cells(own, plan, at, {0, at.entries}, layout.end, into, at.begin);
           else
-            add_boxes(own, plan, at,
+            add_side_of_boxes(own, plan, at,
                 orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions),
-                layout.end, into);
+                layout.end, into, at.begin);
         });
   }
   return program;
@@ -169,7 +176,7 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
   for (local_index first : link.receive_duplicate_of) {
     const BoxPiece& piece = link.receive.boxes[entry++];
     const BoxPiece& source = link.receive.boxes[first];
-    const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
+    const Box box = clipped(plan, f, piece);
     const AxisMap back = to_owner(source).inverse().after(to_owner(piece));
     program.add(copy_between(turned(box_in_field(plan, f, source, back.of(box)), back.mirrored),
         box_in_field(plan, f, piece, box), field.element,
@@ -200,13 +207,11 @@ Links without(Links links, const std::vector<bool>& wrapped) {
 
 void direct_boxes(
     Program& program, int f, const LinksEnd& from, const LinksEnd& to, byte_count entries) {
-  const int dimensions = from.plan.pattern_of(f).dimensions;
+  const Field& field = from.plan.fields[f];
   for (byte_count k = 0; k < entries; ++k) {
     const BoxPiece &source = from.side(f).boxes[k], &target = to.side(f).boxes[k];
-    program.add(
-        copy_between(box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
-            box_in_field(to.plan, f, target, clipped(target, to.field(f), dimensions)),
-            from.field(f).element, is_negated(from.field(f), source)));
+    program.add(copy_between(box_in_field(from.plan, f, source), box_in_field(to.plan, f, target),
+        field.element, is_negated(field, source)));
   }
 }
 
@@ -224,7 +229,7 @@ Program compile_direct(const LinksEnd& from, const LinksEnd& to) {
         from_ghosts ? Direction::reverse : Direction::forward);
     by_field.add(program, to.plan.like[f] == first ? first : f, here, there, [&](Program& own) {
       if (from.plan.pattern_of(f).indexed())
-        add_cells(own, from.field(f), cells_in_field(from.plan, f, from.side(f), from_ghosts),
+        add_cells(own, from.plan.fields[f], cells_in_field(from.plan, f, from.side(f), from_ghosts),
             cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
       else direct_boxes(own, f, from, to, entries);
     });

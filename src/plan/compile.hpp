@@ -27,10 +27,21 @@ struct Entries {
   byte_count first, end;
 };
 
+/// Slice `which` of `of` equal ones.
+struct Slice {
+  byte_count which = 0, of = 1;
+};
+
 /// Adds the copies of one indexed field between entries of a selection and a message from byte
 /// `begin`. Message cells are contiguous, or at the indices `places`.
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
     End end, Into into, byte_count begin, const local_index* places = nullptr);
+
+/// The same for boxes, packed in `order`: slices along the two outermost dimensions of the message.
+/// Returns their bytes.
+byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageField& at,
+    const std::vector<int>& order, End end, Into into, byte_count begin,
+    const std::array<Slice, 2>& slices = {});
 
 /// Packs a message.
 Program compile_pack(const Plan& plan, const MessageLayout& layout);
@@ -43,7 +54,6 @@ struct LinksEnd {
   const Links& links;
   End end;
   const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
-  const Field& field(int f) const { return plan.fields[f]; }
 };
 
 /// Direct copies between the ends of the same links: owned cells into ghosts, each unique entry

@@ -6,6 +6,12 @@
 
 namespace parhelion {
 
+byte_count BoxLayout::values() const {
+  byte_count all = 1;
+  for (int d = 0; d < dims; ++d) all *= count[d];
+  return all;
+}
+
 BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last) {
   box.offset += first * box.stride[dimension];
   box.count[dimension] = last - first;
@@ -59,7 +65,9 @@ Box across_face(const BoxPiece& piece, Box most, int dimensions) {
 
 }  // namespace
 
-Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
+Box clipped(const Plan& plan, int f, const BoxPiece& piece) {
+  const Field& field = plan.fields[f];
+  const int dimensions = plan.pattern_of(f).dimensions;
   HaloWidth width = 0;
   for (int d = 0; d < dimensions; ++d) {
     const int here = piece.axis(d);
@@ -91,6 +99,10 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
   return turned(layout, piece.at_owner ? piece.turn.mirrored : DimensionSet{0});
 }
 
+BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece) {
+  return box_in_field(plan, f, piece, clipped(plan, f, piece));
+}
+
 BoxLayout box_in_message(
     const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset) {
   BoxLayout layout = shape;
@@ -115,13 +127,12 @@ byte_count bytes_per_cell(const Field& field) {
 
 namespace {
 
-byte_count bytes_of_entries(
-    const Pattern& pattern, const Field& field, const Selection& side, byte_count entries) {
-  if (pattern.indexed()) return entries * bytes_per_cell(field);
+byte_count cells_of_entries(const Plan& plan, const MessageField& at) {
+  if (plan.pattern_of(at.f).indexed()) return at.entries;
   byte_count cells = 0;
-  for (byte_count k = 0; k < entries; ++k)
-    cells += clipped(side.boxes[k], field, pattern.dimensions).cells();
-  return cells * bytes_per_cell(field);
+  for (byte_count k = 0; k < at.entries; ++k)
+    cells += clipped(plan, at.f, at.side->boxes[k]).cells();
+  return cells;
 }
 
 }  // namespace
@@ -139,7 +150,7 @@ MessageLayout message_layout(const Plan& plan, const Links& links, End end, Dire
     const Link& link = plan.link_of(links, f);
     MessageField at{
         f, &selection_of(link, end), entries_of(link, end, direction), aligned(layout.bytes()), 0};
-    at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[f], *at.side, at.entries);
+    at.bytes = cells_of_entries(plan, at) * bytes_per_cell(plan.fields[f]);
     if (at.bytes > 0) layout.fields.push_back(at);
   }
   return layout;

@@ -14,6 +14,8 @@ struct BoxLayout {
   byte_count offset = 0;
   int dims = 0;
   std::array<byte_count, StridedOp::most_dims> count{}, stride{};
+
+  byte_count values() const;
 };
 
 /// Indices [`first`, `last`) along one dimension of a box.
@@ -26,10 +28,11 @@ BoxLayout turned(BoxLayout box, DimensionSet backward);
 std::vector<int> packing_order(const Field& field, int dimensions);
 
 /// Cells of a piece that a field with its own halo width moves.
-Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
+Box clipped(const Plan& plan, int f, const BoxPiece& piece);
 
-/// Layout of `box` of a piece in field `f`, in message order.
+/// Layout of `box` of a piece, or of the clipped piece, in field `f`, in message order.
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
+BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece);
 
 /// Layout of the same box, packed at byte `offset` of a message in the given order.
 BoxLayout box_in_message(

@@ -195,7 +195,7 @@ class Cells {
     for (const Stage& stage : pattern().stages)
       for (const Link& link : stage)
         for (const BoxPiece& piece : link.receive.boxes) {
-          const Box cells = clipped(piece, field(), pattern().dimensions);
+          const Box cells = clipped(plan_, f_, piece);
           const bool on_seam_line = piece.turn.seam && intersect(cells, owned()) == cells;
           if (piece.block == b_ && !cells.empty() && !on_seam_line)
             pieces.push_back(upwards(box(cells)));

@@ -22,17 +22,8 @@ struct Side {
   std::vector<int> order;  // the sender's packing order
 
   Into into() const { return end == End::owned ? Into::message : Into::field; }
-  BoxLayout layout(byte_count k) const {
-    const BoxPiece& piece = at.side->boxes[k];
-    return box_in_field(plan, at.f, piece, clipped(piece, field, pattern.dimensions));
-  }
+  BoxLayout layout(byte_count k) const { return box_in_field(plan, at.f, at.side->boxes[k]); }
 };
-
-byte_count points(const BoxLayout& layout) {
-  byte_count all = 1;
-  for (int d = 0; d < layout.dims; ++d) all *= layout.count[d];
-  return all;
-}
 
 // Bytes of the cache lines of a field's pieces, if each row of the message is a separate run. Equal
 // on both sides, though strides differ.
@@ -41,13 +32,13 @@ byte_count lines_of(const Side& side) {
   byte_count total = 0;
   for (byte_count k = 0; k < side.at.entries; ++k) {
     const BoxLayout layout = side.layout(k);
-    if (points(layout) == 0) continue;
+    if (layout.values() == 0) continue;
     byte_count row = 1;  // contiguous values: components, if innermost, and the next dimension
     for (std::size_t i = side.order.size(); i-- > 0;) {
       row *= layout.count[side.order[i]];
       if (side.order[i] + 1 < layout.dims) break;
     }
-    total += points(layout) / row * std::max(line, row * side.field.element.size);
+    total += layout.values() / row * std::max(line, row * side.field.element.size);
   }
   return total;
 }
@@ -55,7 +46,6 @@ byte_count lines_of(const Side& side) {
 // Extent of the outermost (0) or next (1) dimension of the message; 1 if pieces differ in it, which
 // prevents cuts.
 byte_count extent_of(const Side& side, std::size_t after_outermost) {
-  if (after_outermost >= side.order.size()) return 1;
   byte_count extent = 0;
   for (byte_count k = 0; k < side.at.entries; ++k) {
     const byte_count here = side.layout(k).count[side.order[after_outermost]];
@@ -64,16 +54,6 @@ byte_count extent_of(const Side& side, std::size_t after_outermost) {
   }
   return std::max<byte_count>(extent, 1);
 }
-
-// Part `which` of `parts` equal ones of a dimension.
-struct Cut {
-  byte_count which = 0, parts = 1;
-
-  BoxLayout of(const BoxLayout& box, int dimension) const {
-    const byte_count rows = box.count[dimension];
-    return cut(box, dimension, rows * which / parts, rows * (which + 1) / parts);
-  }
-};
 
 class Cutter {
  public:
@@ -115,25 +95,10 @@ class Cutter {
     const byte_count slices = std::min(wanted, layers);
     const byte_count strips = slices == layers ? std::min(wanted / slices, extent_of(side, 1)) : 1;
     for (byte_count i = 0; i < slices * strips; ++i) {
-      add_slice(side, {i / strips, slices}, {i % strips, strips});
+      open_.bytes = aligned(open_.bytes);
+      open_.bytes += add_side_of_boxes(open_.program, side.plan, side.at, side.order, side.end,
+          side.into(), open_.bytes, {{{i / strips, slices}, {i % strips, strips}}});
       close(touched / (slices * strips));
-    }
-  }
-
-  // Adds one slice of the message's two outermost dimensions.
-  void add_slice(const Side& side, Cut outermost, Cut second) {
-    const Element element = side.field.element;
-    open_.bytes = aligned(open_.bytes);
-    for (byte_count k = 0; k < side.at.entries; ++k) {
-      BoxLayout mine = outermost.of(side.layout(k), side.order.front());
-      if (side.order.size() > 1) mine = second.of(mine, side.order[1]);
-      const BoxLayout message = box_in_message(mine, side.order, element.size, open_.bytes);
-      const bool negated =
-          side.end == End::ghosts && is_negated(side.field, side.at.side->boxes[k]);
-      open_.program.add(side.into() == Into::message
-                            ? copy_between(mine, message, element, negated)
-                            : copy_between(message, mine, element, negated));
-      open_.bytes += points(mine) * element.size;
     }
   }
 
@@ -142,23 +107,18 @@ class Cutter {
   byte_count touched_ = 0;
 };
 
-template <class OrderOf>
-std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, OrderOf&& order_of) {
-  Cutter cutter;
-  for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields)
-    cutter.cut({plan, at, end, plan.fields[at.f], plan.pattern_of(at.f), order_of(at.f)});
-  return cutter.parts();
-}
-
 }  // namespace
 
-std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
-  return cut(plan, link, End::owned,
-      [&](int f) { return packing_order(plan.fields[f], plan.pattern_of(f).dimensions); });
-}
-
-std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {
-  return cut(plan, link, End::ghosts, [&](int f) { return link.orders[f]; });
+std::vector<Part> parts_of(const Plan& plan, const LinkPlan& link, bool sent) {
+  Cutter cutter;
+  const End end = sent ? End::owned : End::ghosts;
+  for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields) {
+    const Field& field = plan.fields[at.f];
+    const Pattern& pattern = plan.pattern_of(at.f);
+    cutter.cut({plan, at, end, field, pattern,
+        sent ? packing_order(field, pattern.dimensions) : link.orders[at.f]});
+  }
+  return cutter.parts();
 }
 
 }  // namespace parhelion

@@ -42,10 +42,9 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
 
 void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
   const Field& field = plan.fields[at.f];
-  const int dimensions = plan.pattern_of(at.f).dimensions;
-  const std::vector<int> order = packing_order(field, dimensions);
+  const std::vector<int> order = packing_order(field, plan.pattern_of(at.f).dimensions);
   for (const BoxPiece& piece : at.side->boxes) {
-    const Box box = clipped(piece, field, dimensions);
+    const Box box = clipped(plan, at.f, piece);
     const byte_count bytes = box.cells() * bytes_per_cell(field);
     if (offset < bytes)
       return find_in_box(place, plan, piece, box, order, offset / field.element.size);

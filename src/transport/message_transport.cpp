@@ -75,7 +75,7 @@ std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing
                    bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
   if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
     return {};
-  std::vector<Part> parts = packing ? parts_sent(plan, link) : parts_received(plan, link);
+  std::vector<Part> parts = parts_of(plan, link, packing);
   return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 

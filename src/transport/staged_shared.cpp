@@ -144,8 +144,7 @@ struct Parts {
 
 std::vector<Part> parts_of(const TransportContext& context, const LinkPlan& link, bool sent) {
   if (context.forward()) {
-    std::vector<Part> parts =
-        sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
+    std::vector<Part> parts = parts_of(context.plan, link, sent);
     for (Part& part : parts) context.plan.executor->compile(part.program);
     return parts;
   }

@@ -108,12 +108,12 @@ std::size_t Bundle::cells_of(const Plan& plan, int f) {
   Cells& cells = cells_.emplace_back(Cells{group, field.halo, {}, {}, {}});
   cells.where.resize(links_.size());
   if (plan.pattern_of(f).indexed()) unite_lists(cells);
-  else unite_boxes(plan, field, cells);
+  else unite_boxes(plan, f, cells);
   return cells_.size() - 1;
 }
 
 // Larger boxes first: faces contain edges and corners.
-void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) const {
+void Bundle::unite_boxes(const Plan& plan, int f, Cells& cells) const {
   struct Wanted {
     std::vector<Share>* shares;
     std::int32_t block;
@@ -126,7 +126,7 @@ void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) con
     shares.resize(link.send_unique);
     for (local_index k = 0; k < link.send_unique; ++k) {
       const BoxPiece& piece = link.send.boxes[k];
-      const Box box = clipped(piece, field, plan.patterns[cells.group]->dimensions);
+      const Box box = clipped(plan, f, piece);
       if (!box.empty()) all.push_back({&shares[k], piece.block, box});
     }
   }
@@ -219,7 +219,7 @@ void Bundle::add_boxes(Program& program, const Plan& plan, int f, const LinkPlan
   const Field& field = plan.fields[f];
   for (std::size_t k = 0; k < where.shares.size(); ++k) {
     const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
-    const Box all = clipped(entry, field, plan.pattern_of(f).dimensions);
+    const Box all = clipped(plan, f, entry);
     for (const Share& share : where.shares[k]) {
       const BoxLayout ghosts =
           box_in_field(plan, f, entry, as_seen_here(share.cells, all, entry.turn.mirrored));

@@ -74,7 +74,7 @@ class Bundle {
 
   void add_messages();
   std::size_t cells_of(const Plan& plan, int f);
-  void unite_boxes(const Plan& plan, const Field& field, Cells& cells) const;
+  void unite_boxes(const Plan& plan, int f, Cells& cells) const;
   static void share(
       Cells& cells, std::int32_t block, const Box& wanted, std::vector<Share>& shares);
   void unite_lists(Cells& cells) const;
