@@ -456,17 +456,21 @@ class Trials final : public Track {
 // Restores ghosts, also when a trial throws.
 class GhostsGivenBack {
  public:
-  explicit GhostsGivenBack(const Plan& plan) : ghosts_(plan) {}
+  explicit GhostsGivenBack(const Plan& plan)
+      : plan_(plan), ghosts_(packed_cells(plan, End::ghosts)) {
+    for (const PackedCells& cells : ghosts_) cells.take(plan_, plan_.bases.data());
+  }
   ~GhostsGivenBack() {
-    if (!is_done_) static_cast<void>(complaint_of([this] { ghosts_.restore(); }));
+    if (!is_done_) static_cast<void>(complaint_of([this] { restore(); }));
   }
   void restore() {
     is_done_ = true;
-    ghosts_.restore();
+    for (const PackedCells& cells : ghosts_) cells.put(plan_, plan_.bases.data());
   }
 
  private:
-  const SavedGhosts ghosts_;
+  const Plan& plan_;
+  const std::vector<PackedCells> ghosts_;
   bool is_done_ = false;
 };
 

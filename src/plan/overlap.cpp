@@ -123,18 +123,39 @@ bool overlaps_itself(const Footprint& cells) {
   return false;
 }
 
-bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>& read) {
-  if (std::any_of(written.begin(), written.end(), overlaps_itself)) return true;
-  std::vector<std::pair<Footprint, bool>> all;
-  for (const auto& each : written) all.emplace_back(upwards(each), true);
-  for (const auto& each : read) all.emplace_back(upwards(each), false);
-  std::erase_if(all, [](const auto& each) { return is_empty(each.first); });
-  std::sort(all.begin(), all.end(),
-      [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
-  for (auto a = all.begin(); a != all.end(); ++a)
-    for (auto b = a + 1; b != all.end() && b->first.first < end_of(a->first); ++b)
-      if ((a->second || b->second) && overlap(a->first, b->first)) return true;
+namespace {
+
+std::vector<Footprint> by_first_byte(std::vector<Footprint> pieces) {
+  std::erase_if(pieces, is_empty);
+  std::ranges::transform(pieces, pieces.begin(), upwards);
+  std::ranges::sort(pieces, {}, &Footprint::first);
+  return pieces;
+}
+
+// For lists by first byte.
+bool any_within(const std::vector<Footprint>& pieces) {
+  if (std::ranges::any_of(pieces, overlaps_itself)) return true;
+  for (auto a = pieces.begin(); a != pieces.end(); ++a)
+    for (auto b = a + 1; b != pieces.end() && b->first < end_of(*a); ++b)
+      if (overlap(*a, *b)) return true;
   return false;
+}
+
+bool any_pair(const std::vector<Footprint>& some, const std::vector<Footprint>& others) {
+  auto next = others.begin();
+  for (const Footprint& a : some) {
+    while (next != others.end() && end_of(*next) <= a.first) ++next;
+    for (auto b = next; b != others.end() && b->first < end_of(a); ++b)
+      if (overlap(a, *b)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>& read) {
+  const auto writes = by_first_byte(written);
+  return any_within(writes) || any_pair(writes, by_first_byte(read));
 }
 
 namespace {
@@ -155,17 +176,7 @@ class Cells {
   bool meet(const Cells& other) const {
     return overlap(all_, other.all_) && any_pair(touched(), other.touched());
   }
-  bool fold() const {
-    if (!overlaps_itself(all_)) return false;
-    auto pieces = touched();
-    if (std::ranges::any_of(pieces, overlaps_itself)) return true;
-    while (pieces.size() > 1) {
-      const Footprint piece = pieces.back();
-      pieces.pop_back();
-      if (any_pair({piece}, pieces)) return true;
-    }
-    return false;
-  }
+  bool fold() const { return overlaps_itself(all_) && any_within(touched()); }
 
   std::string name() const {
     const std::string of = field_name(plan_, f_);
@@ -188,31 +199,18 @@ class Cells {
         {field().blocks[b_].strides[0], field().stride_of_components(b_)}};
   }
 
-  // Pieces that the exchange can read or write, by rising first byte.
+  // Pieces that the exchange can read or write.
   std::vector<Footprint> touched() const {
     if (pattern().indexed()) return {all_};
-    std::vector<Footprint> pieces{upwards(box(owned()))};
+    std::vector<Footprint> pieces{box(owned())};
     for (const Stage& stage : pattern().stages)
       for (const Link& link : stage)
         for (const BoxPiece& piece : link.receive.boxes) {
           const Box cells = clipped(plan_, f_, piece);
           const bool on_seam_line = piece.turn.seam && intersect(cells, owned()) == cells;
-          if (piece.block == b_ && !cells.empty() && !on_seam_line)
-            pieces.push_back(upwards(box(cells)));
+          if (piece.block == b_ && !cells.empty() && !on_seam_line) pieces.push_back(box(cells));
         }
-    std::ranges::sort(pieces, {}, &Footprint::first);
-    return pieces;
-  }
-
-  // Sweeps both lists, which must be sorted by first byte.
-  static bool any_pair(const std::vector<Footprint>& some, const std::vector<Footprint>& others) {
-    auto next = others.begin();
-    for (const Footprint& a : some) {
-      while (next != others.end() && end_of(*next) <= a.first) ++next;
-      for (auto b = next; b != others.end() && b->first < end_of(a); ++b)
-        if (overlap(a, *b)) return true;
-    }
-    return false;
+    return by_first_byte(std::move(pieces));
   }
 
   const Plan& plan_;

@@ -57,19 +57,4 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
   return all;
 }
 
-/// Saves all ghosts; `restore` writes them back. Local. The plan must outlive it.
-class SavedGhosts {
- public:
-  explicit SavedGhosts(const Plan& plan) : plan_(plan), ghosts_(packed_cells(plan, End::ghosts)) {
-    for (PackedCells& cells : ghosts_) cells.take(plan_, plan_.bases.data());
-  }
-  void restore() const {
-    for (const PackedCells& cells : ghosts_) cells.put(plan_, plan_.bases.data());
-  }
-
- private:
-  const Plan& plan_;
-  std::vector<PackedCells> ghosts_;
-};
-
 }  // namespace parhelion
