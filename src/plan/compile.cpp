@@ -129,9 +129,10 @@ class ByField {
   std::map<int, Known> known_;
 };
 
-// Program between the cells of one end and the message.
+}  // namespace
+
 Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
-    const std::vector<std::vector<int>>* orders = nullptr) {
+    const std::vector<std::vector<int>>* orders) {
   Program program;
   if (combines(layout.end, into)) program.dependence = Dependence::destination;
   ByField by_field;
@@ -153,6 +154,8 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
   }
   return program;
 }
+
+namespace {
 
 void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
   const Field& field = plan.fields[f];
@@ -237,12 +240,6 @@ Program compile_direct(const LinksEnd& from, const LinksEnd& to) {
   return program;
 }
 
-byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
-  return compile_end(
-      plan, message_layout(plan, links, End::ghosts, Direction::forward), Into::field)
-      .mean_piece();
-}
-
 namespace {
 
 // Groups in `wrapped` fill their periodic copies by add_wrap.
@@ -256,6 +253,9 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
   link.forward = compile(Direction::forward, End::owned, End::ghosts);
   link.reverse = compile(Direction::reverse, End::ghosts, End::owned);
   link.repeat = compile_repeat(plan, without(link.links, wrapped));
+  for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat, &link.reverse.pack,
+           &link.reverse.unpack})
+    plan.executor->compile(*each);
 }
 
 // Direct copies from this rank's cells into its own ghosts; reverse: back.
@@ -264,6 +264,16 @@ void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wra
   self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts});
   self.repeat = compile_repeat(plan, unwrapped);
   self.reverse = compile_direct({plan, self.links, End::ghosts}, {plan, self.links, End::owned});
+  for (Program* each : {&self.forward, &self.repeat, &self.reverse}) plan.executor->compile(*each);
+}
+
+void compile_stage(const Plan& plan, StagePlan& stage, bool is_first) {
+  std::vector<bool> wrapped(plan.patterns.size());
+  for (std::size_t g = 0; is_first && g < wrapped.size(); ++g)
+    wrapped[g] = add_wrap(stage, plan, g);
+  for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
+  if (stage.self) compile_self(plan, *stage.self, wrapped);
+  for (Program* each : {&stage.wrap_owned, &stage.wrap}) plan.executor->compile(*each);
 }
 
 bool equal_blocks(const BlockView& a, const BlockView& b) {
@@ -298,34 +308,8 @@ void index_fields(Plan& plan) {
   index_likes(plan);
 }
 
-namespace {
-
-template <class Use>
-void for_programs(StagePlan& stage, Use&& use) {
-  for (LinkPlan& link : stage.links)
-    for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat,
-             &link.reverse.pack, &link.reverse.unpack})
-      use(*each);
-  if (stage.self)
-    for (Program* each : {&stage.self->forward, &stage.self->repeat, &stage.self->reverse})
-      use(*each);
-  use(stage.wrap_owned), use(stage.wrap);
-}
-
-}  // namespace
-
-void compile_stage(Plan& plan, std::size_t number) {
-  StagePlan& stage = plan.stages[number];
-  std::vector<bool> wrapped(plan.patterns.size());
-  for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g)
-    wrapped[g] = add_wrap(stage, plan, g);
-  for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
-  if (stage.self) compile_self(plan, *stage.self, wrapped);
-  for_programs(stage, [&](Program& program) { plan.executor->compile(program); });
-}
-
-Program compile_pack(const Plan& plan, const MessageLayout& layout) {
-  return compile_end(plan, layout, Into::message);
+void compile_stages(Plan& plan) {
+  for (StagePlan& stage : plan.stages) compile_stage(plan, stage, &stage == &plan.stages.front());
 }
 
 byte_count ghost_bytes(const Plan& plan, const Links& links) {

@@ -11,13 +11,10 @@ void index_fields(Plan& plan);
 /// Fills `Plan::like` alone.
 void index_likes(Plan& plan);
 
-/// Fills the programs and sizes of a stage; neighbors pack in `LinkPlan::orders`.
-void compile_stage(Plan& plan, std::size_t number);
-
 /// Merges the links of the patterns' stages by neighbor; compiles nothing.
 void merge_stages(Plan& plan);
 
-/// Compiles all stages once every link knows its neighbor's packing orders.
+/// Fills the programs and sizes of all stages; neighbors pack in `LinkPlan::orders`.
 void compile_stages(Plan& plan);
 
 enum class Into { message, field };
@@ -43,11 +40,10 @@ byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageFi
     const std::vector<int>& order, End end, Into into, byte_count begin,
     const std::array<Slice, 2>& slices = {});
 
-/// Packs a message.
-Program compile_pack(const Plan& plan, const MessageLayout& layout);
-
-/// Mean size, in bytes, of the contiguous pieces of a neighbor's ghosts; 0 if nothing is received.
-byte_count mean_ghost_piece(const Plan& plan, const Links& links);
+/// Copies between the cells of one end and the message, packed in this rank's orders, or the
+/// neighbor's.
+Program compile_end(const Plan& plan, const MessageLayout& layout, Into into,
+    const std::vector<std::vector<int>>* orders = nullptr);
 
 struct LinksEnd {
   const Plan& plan;

@@ -174,10 +174,8 @@ Plan plan_of(const Plan& whole, const Only& resolved) {
   Plan plan = without_stages(whole, resolved);
   for (const StagePlan& stage : whole.stages)
     plan.stages.push_back(without_programs(stage, resolved));
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    compile_stage(plan, s);
-    std::erase_if(plan.stages[s].links, moves_nothing);
-  }
+  compile_stages(plan);
+  for (StagePlan& stage : plan.stages) std::erase_if(stage.links, moves_nothing);
   return plan;
 }
 

@@ -45,7 +45,7 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
           plan, links, end, end == End::ghosts ? Direction::reverse : Direction::forward);
       if (layout.fields.empty()) return;
       PackedCells& cells = all.emplace_back(rank, s, std::move(layout));
-      cells.pack = compile_pack(plan, cells.layout);
+      cells.pack = compile_end(plan, cells.layout, Into::message);
       for (StridedOp& op : cells.pack.strided) op.negated = false;
       cells.unpack = inverse(cells.pack);
       for (Program* each : {&cells.pack, &cells.unpack}) plan.executor->compile(*each);

@@ -331,14 +331,16 @@ StagePlan merged_stage(const Plan& plan, std::size_t number) {
 constexpr byte_count small_piece = 128;
 
 bool receives_small(const Plan& plan, const LinkPlan& link) {
-  const byte_count piece = mean_ghost_piece(plan, link.links);
+  const MessageLayout ghosts = message_layout(plan, link.links, End::ghosts, Direction::forward);
+  const byte_count piece = compile_end(plan, ghosts, Into::field).mean_piece();
   return piece > 0 && piece < small_piece;
 }
 
 // Fingerprint of one side of a link, equal at both ends: position of each box relative to the
 // reader's block, order of entries, duplicates.
-std::int64_t shape_of(
-    const Selection& side, local_index unique, const std::vector<local_index>& duplicate_of) {
+std::int64_t shape_of(const Link& link, End end) {
+  const Selection& side = selection_of(link, end);
+  const bool sent = end == End::owned;
   Hash hash;
   for (const BoxPiece& piece : side.boxes)
     for (int d = 0; d < max_dimensions; ++d) {
@@ -348,14 +350,9 @@ std::int64_t shape_of(
           .add(piece.cells.extent(here))
           .add(piece.owner.extent(here));
     }
-  hash.add(side.cells.size()).add(unique).add_range(duplicate_of);
+  hash.add(side.cells.size()).add(entries_of(link, end, Direction::forward));
+  hash.add_range(sent ? link.send_duplicate_of : link.receive_duplicate_of);
   return hash.value();
-}
-std::int64_t shape_of_sends(const Link& link) {
-  return shape_of(link.send, link.send_unique, link.send_duplicate_of);
-}
-std::int64_t shape_of_receives(const Link& link) {
-  return shape_of(link.receive, link.receive_unique, link.receive_duplicate_of);
 }
 
 // Handshake message: stage, size of pieces, fingerprints of the links, packing orders, record.
@@ -363,7 +360,7 @@ Message announcement(
     const Plan& plan, std::size_t stage, const LinkPlan& link, const Words& record) {
   Words words{static_cast<std::int64_t>(stage), receives_small(plan, link)};
   for (const Link* each : link.links)
-    words.insert(words.end(), {shape_of_sends(*each), shape_of_receives(*each)});
+    words.insert(words.end(), {shape_of(*each, End::owned), shape_of(*each, End::ghosts)});
   for (int f = 0; f < plan.field_count(); ++f)
     put_list(words, packing_order(plan.fields[f], plan.pattern_of(f).dimensions));
   put_list(words, record);
@@ -392,7 +389,7 @@ void accept(Plan& plan, const Message& message) {
   for (std::size_t g = 0; g < link->links.size(); ++g) {
     const Link& here = *link->links[g];
     const auto sends = reader.next(), receives = reader.next();
-    if (sends == shape_of_receives(here) && receives == shape_of_sends(here)) continue;
+    if (sends == shape_of(here, End::ghosts) && receives == shape_of(here, End::owned)) continue;
     throw Error(with + " exchanges other cells" +
                 (link->links.size() > 1 ? " of group " + std::to_string(g) : "") +
                 " with this rank than this rank expects: build the patterns together, from one "
@@ -422,10 +419,6 @@ void merge_stages(Plan& plan) {
   std::size_t count = 0;
   for (const auto& pattern : plan.patterns) count = std::max(count, pattern->stages.size());
   for (std::size_t s = 0; s < count; ++s) plan.stages.push_back(merged_stage(plan, s));
-}
-
-void compile_stages(Plan& plan) {
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) compile_stage(plan, s);
 }
 
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
