@@ -16,12 +16,10 @@ constexpr auto right_arrays =
     ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
     "rank";
 
-[[noreturn]] void refuse(
-    const std::string& array, const std::string& has, const std::string& made_for) {
-  throw Error(array + " has " + has + " and the exchange was made for " + made_for + right_arrays);
+[[noreturn]] void refuse(const std::string& array, const std::string& has, const auto& made_for) {
+  throw Error(
+      concat(array, " has ", has, " and the exchange was made for ", made_for, right_arrays));
 }
-
-std::string text(byte_count value) { return std::to_string(value); }
 
 bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
   return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
@@ -103,29 +101,28 @@ void BoundArrays::require_layout(int f, const Field& given) const {
   if (given.element != made.element)
     refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
   if (given.components != made.components)
-    refuse(array(), text(given.components) + " components per cell", text(made.components));
+    refuse(array(), concat(given.components, " components per cell"), made.components);
   // Views made before the driver was loaded say "host": bind queries the address.
   const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
   if (given.space != made.space && !unknown)
-    refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
-        std::string(to_string(made.space)) + " memory");
+    refuse(array(), concat("its values in ", to_string(given.space), " memory"),
+        concat(to_string(made.space), " memory"));
   if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
     refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
   if (given.stagger != made.stagger)
     refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
   if (given.sign != made.sign)
-    refuse(array(), "sign " + text(given.sign), "sign " + text(made.sign));
+    refuse(array(), concat("sign ", given.sign), concat("sign ", made.sign));
   const auto role = [](const Field& field) {
     if (field.vector == 0) return std::string("a scalar");
-    return "vector " + text(field.vector) + ", along axis " + text(field.along);
+    return concat("vector ", field.vector, ", along axis ", field.along);
   };
   if (given.vector != made.vector || given.along != made.along)
     refuse(array(), role(given), role(made));
   if (given.boundary != made.boundary)
     refuse(array(), "a domain of another boundary", "one of the other");
   if (given.blocks.size() != made.blocks.size())
-    refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks",
-        text(static_cast<byte_count>(made.blocks.size())));
+    refuse(array(), concat(given.blocks.size(), " blocks"), made.blocks.size());
   for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
 }
 
@@ -141,12 +138,11 @@ void BoundArrays::require_block(int f, int b, const Field& given) const {
     throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
   for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
     if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
-      refuse(array(),
-          "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d),
-          text(other.strides[d]));
+      refuse(array(), concat("a stride of ", one.strides[d], " bytes in dimension ", d),
+          other.strides[d]);
   if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
-    refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart",
-        text(made.stride_of_components(b)));
+    refuse(array(), concat("components ", given.stride_of_components(b), " bytes apart"),
+        made.stride_of_components(b));
 }
 
 // The plan's own arrays are disjoint: arrays moved by one offset are, too.

@@ -1,5 +1,6 @@
 // Host executor: copies synchronously, with one thread or a team.
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -111,8 +112,7 @@ using Make = std::function<std::shared_ptr<Executor>()>;
 
 struct Known {
   std::mutex mutex;
-  Make host, device;
-  Make& of(MemorySpace space) { return space == MemorySpace::host ? host : device; }
+  std::map<MemorySpace, Make> of;
 };
 
 Known& known() {
@@ -124,14 +124,14 @@ Known& known() {
 
 void register_executor(MemorySpace space, std::function<std::shared_ptr<Executor>()> make) {
   const std::lock_guard lock(known().mutex);
-  known().of(space) = std::move(make);
+  known().of[space] = std::move(make);
 }
 
 std::shared_ptr<Executor> make_executor(MemorySpace space, int threads, const std::byte* array) {
   Make make;
   {
     const std::lock_guard lock(known().mutex);
-    make = known().of(space);
+    make = known().of[space];
   }
   if (make) return make();
   if (space == MemorySpace::host) return std::make_shared<HostExecutor>(copy_team(threads));

@@ -129,11 +129,9 @@ bool is_product(const Sources& sources, int dimensions) {
 }
 
 // A mirrored axis needs equal widths on both sides.
-bool mirrors_evenly(const Field& field, const Sources& sources, const std::vector<int>& own) {
-  for (const int d : own)
-    for (int e = 0; mirrored_beside(sources, d) >> e != 0; ++e)
-      if (has(mirrored_beside(sources, d), e) && field.halo.lower[e] != field.halo.upper[e])
-        return false;
+bool mirrors_evenly(const Field& field, DimensionSet mirrored) {
+  for (int d = 0; mirrored >> d != 0; ++d)
+    if (has(mirrored, d) && field.halo.lower[d] != field.halo.upper[d]) return false;
   return true;
 }
 
@@ -151,9 +149,10 @@ HaloWidth reach(const Sources& sources, const HaloWidth& halo, int dimensions) {
 // Emits the copies of one field, dimension after dimension.
 class Wrapping {
  public:
-  Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own, const Sources& sources)
-      : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), sources_(sources),
-        pattern_(plan.pattern_of(f)), field_(plan.fields[f]),
+  Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own, DimensionSet mirrored,
+      const Sources& sources)
+      : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), mirrored_(mirrored),
+        sources_(sources), pattern_(plan.pattern_of(f)), field_(plan.fields[f]),
         others_(reach(sources, field_.halo, pattern_.dimensions)) {
     for (const int d : own_) others_.lower[d] = others_.upper[d] = 0;
     const auto& strides = field_.blocks[0].strides;
@@ -185,9 +184,8 @@ class Wrapping {
   const Box& owned() const { return pattern_.blocks.front(); }
   bool comes_from_others(int d) const { return others_.lower[d] + others_.upper[d] > 0; }
   bool mirrors_others() const {
-    for (const int d : own_)
-      for (int e = 0; e < pattern_.dimensions; ++e)
-        if (has(mirrored_beside(sources_, d), e) && comes_from_others(e)) return true;
+    for (int d = 0; d < pattern_.dimensions; ++d)
+      if (has(mirrored_, d) && comes_from_others(d)) return true;
     return false;
   }
 
@@ -216,7 +214,8 @@ class Wrapping {
   StagePlan& stage_;
   const Plan& plan_;
   int f_;
-  std::vector<int> own_;  // dimensions by rising stride, mirroring ones last
+  std::vector<int> own_;   // dimensions by rising stride, mirroring ones last
+  DimensionSet mirrored_;  // by those
   const Sources& sources_;
   const Pattern& pattern_;
   const Field& field_;
@@ -244,10 +243,12 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
   if (own.empty() || faces || !is_product(*sources, pattern.dimensions) ||
       !images_are_complete(pattern, *sources, own, signed_fields))
     return false;
-  const auto is_even = [&](int f) { return mirrors_evenly(plan.fields[f], *sources, own); };
+  DimensionSet mirrored = 0;
+  for (const int d : own) mirrored |= mirrored_beside(*sources, d);
+  const auto is_even = [&](int f) { return mirrors_evenly(plan.fields[f], mirrored); };
   if (!std::ranges::all_of(fields, is_even)) return false;
   stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
-  for (const int f : fields) Wrapping(stage_plan, plan, f, own, *sources).add();
+  for (const int f : fields) Wrapping(stage_plan, plan, f, own, mirrored, *sources).add();
   return true;
 }
 
