@@ -7,50 +7,31 @@ namespace {
 // Min and Max keep the destination for NaN and for zeros of different sign. Sum and Prod take
 // unsigned integers, which wrap around, as MPI's do in practice.
 struct Sum {
-  template <class V>
-  static V of(V a, V b) {
-    return static_cast<V>(a + b);
-  }
+  static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(a + b); }
 };
 struct Min {
-  template <class V>
-  static V of(V a, V b) {
-    return b < a ? b : a;
-  }
+  static auto of(auto a, decltype(a) b) { return b < a ? b : a; }
 };
 struct Max {
-  template <class V>
-  static V of(V a, V b) {
-    return a < b ? b : a;
-  }
+  static auto of(auto a, decltype(a) b) { return a < b ? b : a; }
 };
 struct Prod {
-  template <class V>
-  static V of(V a, V b) {
-    if constexpr (__is_same(V, unsigned short))
-      return static_cast<V>(1u * a * b);  // avoids overflow of the promoted int
-    else return static_cast<V>(a * b);
+  static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(a * b); }
+  // Avoids overflow of the promoted int.
+  static auto of(unsigned short a, unsigned short b) {
+    return static_cast<unsigned short>(1u * a * b);
   }
 };
 struct And {
-  template <class V>
-  static V of(V a, V b) {
-    return static_cast<V>(a & b);
-  }
+  static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(a & b); }
 };
 struct Or {
-  template <class V>
-  static V of(V a, V b) {
-    return static_cast<V>(a | b);
-  }
+  static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(a | b); }
 };
 
 // Ignores the destination and negates the source.
 struct Opposite {
-  template <class V>
-  static V of(V, V b) {
-    return static_cast<V>(-b);
-  }
+  static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(-b); }
 };
 
 }  // namespace

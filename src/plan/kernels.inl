@@ -131,10 +131,7 @@ bool is_mirrored(byte_count rows, const byte_count* ds, const byte_count* ss, by
 }
 
 struct Unchanged {
-  template <class V>
-  static V of(V, V b) {
-    return b;
-  }
+  static auto of(auto a, decltype(a) b) { return b; }
 };
 
 // Copies mirrored rows; false if rows are not mirrored, or no loop has this width.
