@@ -1,8 +1,8 @@
 #include "plan/value_place.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
-#include <complex>
 #include <cstring>
 
 #include "core/concat.hpp"
@@ -65,18 +65,22 @@ void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, 
   else place.cell = {ids.first >= 0 ? ids.first + place.local : ids.owned[place.local]};
 }
 
+std::string whole(const std::byte* value, Scalar scalar, bool negated) {
+  const int size = size_of(scalar), unused = 64 - 8 * size;
+  std::uint64_t bits = 0;  // the value in the highest ones
+  std::memcpy(&bits, value, static_cast<std::size_t>(size));
+  if (std::endian::native == std::endian::little) bits <<= unused;
+  if (negated) bits = -bits;
+  return scalar < Scalar::uint8 ? std::to_string(static_cast<std::int64_t>(bits) >> unused)
+                                : std::to_string(bits >> unused);
+}
+
 template <class T>
 std::string number(const std::byte* value, bool negated) {
   T read;
   std::memcpy(&read, value, sizeof read);
-  if constexpr (std::is_integral_v<T>) {
-    if (negated) read = static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(read));
-    return std::to_string(read);
-  } else {
-    if (negated) read = -read;
-    char text[64];
-    return {text, std::to_chars(text, text + sizeof text, read).ptr};
-  }
+  char text[64];
+  return {text, std::to_chars(text, text + sizeof text, negated ? -read : read).ptr};
 }
 
 template <class T>
@@ -137,21 +141,13 @@ std::string to_string(const Plan& plan, const ValuePlace& place) {
 
 std::string value_text(const Element& element, const std::byte* value, bool negated) {
   switch (element.scalar) {
-    case Scalar::int8: return number<std::int8_t>(value, negated);
-    case Scalar::int16: return number<std::int16_t>(value, negated);
-    case Scalar::int32: return number<std::int32_t>(value, negated);
-    case Scalar::int64: return number<std::int64_t>(value, negated);
-    case Scalar::uint8: return number<std::uint8_t>(value, negated);
-    case Scalar::uint16: return number<std::uint16_t>(value, negated);
-    case Scalar::uint32: return number<std::uint32_t>(value, negated);
-    case Scalar::uint64: return number<std::uint64_t>(value, negated);
     case Scalar::float32: return number<float>(value, negated);
     case Scalar::float64: return number<double>(value, negated);
     case Scalar::complex64: return pair<float>(value, negated);
     case Scalar::complex128: return pair<double>(value, negated);
-    case Scalar::bytes: break;
+    case Scalar::bytes: return digits(value, element.size);
+    default: return whole(value, element.scalar, negated);
   }
-  return digits(value, element.size);
 }
 
 }  // namespace parhelion
