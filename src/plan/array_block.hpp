@@ -1,9 +1,17 @@
 // Memory ranges of arrays.
 #pragma once
 
+#include <algorithm>
+
 #include "parhelion/plan/plan.hpp"
 
 namespace parhelion {
+
+/// Along the first `dimensions`.
+inline bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
+  return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
+         std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
+}
 
 /// First owned cell of a block and the byte range of its cells, ghosts included.
 struct ArrayBlock {

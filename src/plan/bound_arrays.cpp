@@ -21,11 +21,6 @@ constexpr auto right_arrays =
       concat(array, " has ", has, " and the exchange was made for ", made_for, right_arrays));
 }
 
-bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
-  return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
-         std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
-}
-
 }  // namespace
 
 BoundArrays::BoundArrays(const Plan& plan, const BoundArrays* whole)
@@ -182,12 +177,8 @@ void BoundArrays::want(const ArrayList& fields) {
   }
 }
 
-bool BoundArrays::is_known() const {
-  return std::ranges::any_of(known_, [this](const auto& each) { return each == wanted_; });
-}
-
 void BoundArrays::require_disjoint() {
-  if (is_known()) return;
+  if (std::ranges::find(known_, wanted_) != known_.end()) return;
   if (!moved_together() && may_overlap()) check_disjoint(plan_, wanted_.data());
   std::copy(wanted_.begin(), wanted_.end(), known_[next_known_++ % most_known].begin());
 }

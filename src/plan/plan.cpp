@@ -39,16 +39,9 @@ void check_depth(const Pattern& pattern, const Field& field, const std::string& 
       field.array_halo.upper[d]);
 }
 
-HaloWidth ends_of(const Field& field) {
-  return field.boundary == Boundary::owned ? field.halo : HaloWidth(0);
-}
-
 bool has_ends(const Pattern& pattern, const Field& field) {
-  const HaloWidth ends = ends_of(field);
-  for (int d = 0; d < pattern.dimensions; ++d)
-    if (pattern.ends.lower[d] != ends.lower[d] || pattern.ends.upper[d] != ends.upper[d])
-      return false;
-  return true;
+  return equal_halo(pattern.ends, field.boundary == Boundary::owned ? field.halo : HaloWidth(0),
+      pattern.dimensions);
 }
 
 bool fits(const Pattern& pattern, const Field& field) {
@@ -150,12 +143,6 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
                 "pattern, or build the pattern for the field's depth");
 }
 
-void check_layers(const Pattern& pattern, const Field& field, const std::string& name) {
-  for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
-  check_sign(field, name);
-  if (!pattern.indexed()) check_points(pattern, field, name);
-}
-
 constexpr byte_count largest_cell = byte_count{1} << 30;
 
 std::string named(std::size_t number, std::size_t group, bool several) {
@@ -184,7 +171,9 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
   const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
   if (field.blocks.size() != blocks)
     throw Error(concat(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks));
-  check_layers(pattern, field, name);
+  for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
+  check_sign(field, name);
+  if (!pattern.indexed()) check_points(pattern, field, name);
   for (const Box& block : pattern.blocks)
     checked_product({grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)},
         "the size of a field");
@@ -267,13 +256,13 @@ void tell_all(Properties& told, const std::vector<Group>& groups, const TellProp
   if (options) options(told);
 }
 
-void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
+void add_field(Plan& plan, Field field, std::size_t pattern, Plan::Number number) {
   plan.depths.push_back(field.halo);
   field.neighbors = Neighbors::full;
   for (int d = 0; d < max_dimensions; ++d) field.halo.upper[d] += field.stagger.more(d);
   plan.fields.push_back(std::move(field));
   plan.numbers.push_back(number);
-  plan.group_of.push_back(pattern);
+  plan.group_of.push_back(static_cast<int>(pattern));
 }
 
 // Any array on this rank's device, else null. Throws Error if arrays are on several devices.
@@ -298,8 +287,7 @@ Plan without_stages(std::vector<Group> groups, int threads) {
     Group& group = groups[g];
     const auto first = plan.patterns.size();
     for (std::size_t f = 0; f < group.fields.size(); ++f)
-      add_field(plan, group.fields[f],
-          static_cast<int>(first + pattern_number(group, group.fields[f])),
+      add_field(plan, group.fields[f], first + pattern_number(group, group.fields[f]),
           {static_cast<int>(g), static_cast<int>(f)});
     for (Pattern& pattern : group.patterns) {
       plan.reaches.push_back(reaches_of(pattern));

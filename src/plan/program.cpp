@@ -47,20 +47,18 @@ byte_count Program::bytes() const {
 Program inverse(const Program& program) {
   Program back = program;
   back.compiled = nullptr;
-  for (StridedOp& op : back.strided) {
+  const auto turn = [](auto& op) {
     std::swap(op.src_base, op.dst_base);
     std::swap(op.src, op.dst);
-    std::swap(op.src_stride, op.dst_stride);
-  }
+    if constexpr (requires { op.src_stride; }) std::swap(op.src_stride, op.dst_stride);
+  };
+  for (StridedOp& op : back.strided) turn(op);
   for (IndexedOp& op : back.indexed) {
-    std::swap(op.src_base, op.dst_base);
-    std::swap(op.src, op.dst);
-    std::swap(op.src_stride, op.dst_stride);
+    turn(op);
     std::swap(op.src_list, op.dst_list);
   }
   for (RunsOp& op : back.runs) {
-    std::swap(op.src_base, op.dst_base);
-    std::swap(op.src, op.dst);
+    turn(op);
     Runs turned;
     turned.reserve(op.runs.size());
     for (const Run& run : op.runs) turned.add({run.dst, run.src, run.bytes});

@@ -70,7 +70,6 @@ class BoundArrays {
   void add_shape(int f, int b);
   void want(const ArrayList& fields);
   bool is_like(int f, const Field& given) const;
-  bool is_known() const;
   void require_disjoint();
   void require_device() const;
   void want_places(const ArrayList& places);
