@@ -9,8 +9,6 @@
 namespace parhelion {
 namespace {
 
-int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[f] + (ghosts ? 1 : 0); }
-
 // Index-map fields have two bases: owned cells, ghosts. A selection lies in one; `offset` subtracts
 // the first ghost's number, so that lists apply unchanged.
 struct CellsLayout {
@@ -24,7 +22,7 @@ struct CellsLayout {
 CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool ghosts) {
   const Field& field = plan.fields[f];
   const byte_count stride = field.blocks[ghosts].strides[0];
-  return {base_of(plan, f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0,
+  return {plan.base_of(f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0,
       stride, field.stride_of_components(ghosts), side.cells.data()};
 }
 

@@ -86,7 +86,7 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
   const Pattern& pattern = plan.pattern_of(f);
   const Box& owned = pattern.blocks[piece.block];
   BoxLayout layout;
-  layout.base = plan.first_base[f] + piece.block;
+  layout.base = plan.base_of(f, piece.block);
   layout.dims = pattern.dimensions + 1;
   for (int d = 0; d < pattern.dimensions; ++d) {
     const int here = piece.axis(d);

@@ -17,8 +17,6 @@ namespace detail {
 template <class A>
 concept HasHandle = requires(A& a) { a.data_handle(); };  // std::mdspan
 template <class A>
-concept HasData = requires(A& a) { a.data(); };
-template <class A>
 concept HasExtent = requires(A& a) { a.extent(std::size_t{}); };  // std::mdspan, Kokkos::View
 template <class A>
 concept HasStride = requires(A& a) { a.stride(std::size_t{}); };
@@ -29,13 +27,7 @@ concept HasStrides = requires(A& a) {
   a.shape()[std::size_t{}];
 };  // xtensor
 template <class A>
-concept HasNumberedStrides = requires(A& a) {
-  a.stride_0();
-  a.stride_1();
-  a.stride_2();
-  a.stride_3();
-  a.stride_4();
-};  // Kokkos::View
+concept HasNumberedStrides = requires(A& a) { a.stride_4(); };  // Kokkos::View, from stride_0
 template <class A>
 concept IsMatrix = requires(A& a) {
   a.rows();
@@ -108,7 +100,7 @@ byte_count stride_of(A& a, std::size_t d) {
 /// Kokkos::View, Eigen matrices and tensors, or xtensor.
 template <class A>
 concept ArrayLike =
-    (detail::HasHandle<A> || detail::HasData<A>) &&
+    (detail::HasHandle<A> || requires(A& a) { a.data(); }) &&
     (detail::IsTensor<A> || detail::IsMatrix<A> ||
         (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) ||
         detail::HasStrides<A>);
