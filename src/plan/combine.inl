@@ -3,6 +3,7 @@
 // Loops never reassociate, so that all instruction sets give the same bits.
 
 #include "plan/combinations.hpp"
+#include "plan/kernels.inl"
 
 namespace parhelion {
 namespace {

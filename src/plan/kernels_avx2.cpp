@@ -5,9 +5,7 @@
 namespace {
 constexpr long vector_bytes = 32;
 }
-#include "plan/kernels.inl"
-
-#include "plan/combine.inl"  // requires kernels.inl
+#include "plan/combine.inl"
 
 namespace parhelion {
 const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining, negating};

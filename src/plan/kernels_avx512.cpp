@@ -5,9 +5,7 @@
 namespace {
 constexpr long vector_bytes = 64;
 }
-#include "plan/kernels.inl"
-
-#include "plan/combine.inl"  // requires kernels.inl
+#include "plan/combine.inl"
 
 namespace parhelion {
 const Kernels kernels_avx512{{strided, indexed, runs}, "avx512", combining, negating};

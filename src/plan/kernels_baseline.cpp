@@ -3,9 +3,7 @@
 namespace {
 constexpr long vector_bytes = 16;
 }
-#include "plan/kernels.inl"
-
-#include "plan/combine.inl"  // requires kernels.inl
+#include "plan/combine.inl"
 
 namespace parhelion {
 const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining, negating};
