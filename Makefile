@@ -189,7 +189,7 @@ lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format an
 kernel: ## The kernel for GPUs as PTX, by clang: src/plan/device/kernel.ptx
 	@{ echo 'R"ptx('; clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -std=c++20 -Os -ffp-contract=off -Wno-unknown-cuda-version \
 	  -Iinclude -Isrc -S -o - src/plan/device/kernel.cu | \
-	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; s/_ZN[^, ]*copy_bytesEPcPKci/__copy_bytes/'; echo ')ptx"'; } > $(or $(KERNEL),src/plan/device/kernel.ptx)
+	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; s/_ZN[^, ]*copy_bytesEPcPKci/__copy_bytes/; /temp_param_reg/d; s/LBB/L/g'; echo ')ptx"'; } > $(or $(KERNEL),src/plan/device/kernel.ptx)
 
 # A separate build without unity files: clang-tidy needs one command per source.
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
