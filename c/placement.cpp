@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <iterator>
-#include <sstream>
 
 #include "core/environment.hpp"
 #include "core/refuse.hpp"
@@ -16,6 +14,7 @@
 #include "parhelion/placement/c_interface.h"
 #include "parhelion/placement/graph.hpp"
 #include "parhelion/placement/placed_comm.hpp"
+#include "placement/node_topology.hpp"
 #include "placement/problem.hpp"
 
 using namespace parhelion;
@@ -46,12 +45,6 @@ std::vector<bool> flags_from(int count, const int* flags) {
 
 std::string text_from(const char* text) { return text ? text : ""; }
 
-std::vector<std::string> names_from(const char* text) {
-  std::istringstream stream(text_from(text));
-  using Names = std::istream_iterator<std::string>;
-  return {Names(stream), Names()};
-}
-
 void require_dimensions(int dimensions) {
   if (dimensions < 1 || dimensions > max_dimensions)
     refuse(std::to_string(dimensions), " dimensions are given: use 1 to 4");
@@ -80,7 +73,7 @@ Stencil stencil_from(int dimensions, const phl_stencil& given) {
 std::map<std::string, std::vector<int>> blocks_from(
     int dimensions, const char* levels, const int* blocks) {
   std::map<std::string, std::vector<int>> by_level;
-  for (const std::string& name : names_from(levels)) {
+  for (const std::string& name : names_in(text_from(levels))) {
     if (!by_level.emplace(name, std::vector<int>(blocks, blocks + dimensions)).second)
       refuse("blocks name the level ", name, " twice: give its blocks once");
     blocks += dimensions;
@@ -92,7 +85,7 @@ std::optional<ExchangeCosts> costs_from(const phl_exchange_costs* costs) {
   if (costs == nullptr) return {};
   ExchangeCosts by_level{{}, costs->copied_byte_s, costs->fixed_s};
   std::size_t i = 0;
-  for (const std::string& name : names_from(costs->levels)) {
+  for (const std::string& name : names_in(text_from(costs->levels))) {
     by_level.levels[level_name(name)] = {costs->message_s[i], costs->byte_s[i]};
     ++i;
   }

@@ -22,54 +22,32 @@ int direction_of(Coords step) {
   return index_of(thirds, step);
 }
 
-// Counts a rank's distinct cells that travel in a set of directions.
-class Cells {
- public:
-  explicit Cells(const Stencil& stencil) : stencil_(stencil) {}
-
-  std::int64_t bytes(const Directions& directions) {
-    const auto [known, is_new] = bytes_.emplace(directions, 0);
-    if (is_new) known->second = cells(directions) * stencil_.bytes_per_cell;
-    return known->second;
+// A rank's distinct cells that travel in a set of directions.
+std::int64_t cells_sent(const Stencil& stencil, const Directions& directions) {
+  // Of an end, and between the ends: negative where they overlap.
+  std::array<std::int64_t, max_dimensions> end, between;
+  for (std::size_t d = 0; d < max_dimensions; ++d) {
+    const std::int64_t extent = d < stencil.extent.size() ? stencil.extent[d] : 1;
+    end[d] = std::min<std::int64_t>(stencil.halo, extent), between[d] = extent - 2 * end[d];
   }
-
- private:
-  std::int64_t cells(const Directions& directions) const {
-    std::int64_t sum = 0;
-    for (int index = 0; index < volume(thirds); ++index) {
-      const Coords part = point_of(thirds, index);
-      bool travels = false;
-      for (int direction = 0; direction < volume(thirds) && !travels; ++direction)
-        travels = directions[direction] && sends(point_of(thirds, direction), part);
-      if (travels) sum += size(part);
+  std::int64_t sum = 0;
+  for (int index = 0; index < volume(thirds); ++index) {
+    const Coords part = point_of(thirds, index);
+    bool travels = false;
+    for (int number = 0; number < volume(thirds) && !travels; ++number) {
+      const Coords direction = point_of(thirds, number);
+      travels = directions[number];
+      for (std::size_t d = 0; d < max_dimensions; ++d)
+        travels = travels && (direction[d] == 1 || direction[d] == part[d] ||
+                                 (part[d] == 1 && between[d] < 0));
     }
-    return sum;
-  }
-
-  std::int64_t extent(std::size_t d) const {
-    return d < stencil_.extent.size() ? stencil_.extent[d] : 1;
-  }
-  std::int64_t end(std::size_t d) const { return std::min<std::int64_t>(stencil_.halo, extent(d)); }
-  // Cells between the ends; negative where they overlap.
-  std::int64_t between(std::size_t d) const { return extent(d) - 2 * end(d); }
-
-  bool sends(const Coords& direction, const Coords& part) const {
+    std::int64_t cells = travels;
     for (std::size_t d = 0; d < max_dimensions; ++d)
-      if (direction[d] != 1 && direction[d] != part[d] && (part[d] != 1 || between(d) >= 0))
-        return false;
-    return true;
+      cells *= part[d] == 1 ? std::abs(between[d]) : end[d] + std::min<std::int64_t>(between[d], 0);
+    sum += cells;
   }
-
-  std::int64_t size(const Coords& part) const {
-    std::int64_t cells = 1;
-    for (std::size_t d = 0; d < max_dimensions; ++d)
-      cells *= part[d] == 1 ? std::abs(between(d)) : end(d) + std::min<std::int64_t>(between(d), 0);
-    return cells;
-  }
-
-  const Stencil& stencil_;
-  std::unordered_map<Directions, std::int64_t> bytes_;
-};
+  return sum;
+}
 
 // The level whose ranks share memory bandwidth.
 std::size_t memory_level(const std::vector<std::string>& names) {
@@ -105,7 +83,7 @@ std::vector<NodePair> node_pairs(
     Directions directions;
   };
   const bool known = !stencil.extent.empty();
-  Cells cells(stencil);
+  std::unordered_map<Directions, std::int64_t> cells;
   // `messages` counts senders until all points are visited.
   std::map<std::pair<int, int>, NodePair> found;
   for (int p = 0; p < grid.size(); ++p) {
@@ -123,7 +101,10 @@ std::vector<NodePair> node_pairs(
       pair.pairs += static_cast<std::int64_t>(sent.ranks.size());
       pair.bytes_in_pairs += sent.bytes;
       ++pair.messages;
-      if (known) pair.bytes += cells.bytes(sent.directions);
+      if (!known) continue;
+      const auto [count, is_new] = cells.try_emplace(sent.directions);
+      if (is_new) count->second = cells_sent(stencil, sent.directions);
+      pair.bytes += count->second * stencil.bytes_per_cell;
     }
   }
   std::vector<NodePair> pairs;

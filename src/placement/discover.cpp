@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <sstream>
 
 #include "core/collective_step.hpp"
 #include "core/resources.hpp"
@@ -51,12 +49,6 @@ std::vector<NodeShape> shapes_from(const std::vector<int>& words, std::size_t le
     }
   }
   return shapes;
-}
-
-std::vector<std::string> names_in(const std::string& text) {
-  std::istringstream stream(text);
-  using Names = std::istream_iterator<std::string>;
-  return {Names(stream), Names()};
 }
 
 // Nodes in the order of their lowest ranks, the leaders.

@@ -33,44 +33,31 @@ void* library() {
 }
 
 template <class Index>
-struct Csr {
-  std::vector<Index> starts{0}, targets, weights;
-};
-
-// Undirected weights (both directions summed) inside the set of vertices.
-template <class Index>
-Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices) {
-  std::map<int, Index> local;
-  for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
-  Csr<Index> csr;
-  std::vector<std::int64_t> weights;
-  for (const int v : vertices) {
-    std::map<Index, std::int64_t> bytes;
-    graph.for_each(v, [&](const auto& edge) {
-      if (const auto found = local.find(edge.point); found != local.end())
-        bytes[found->second] += edge.bytes;
-    });
-    for (const auto& [target, weight] : bytes) {
-      csr.targets.push_back(target);
-      weights.push_back(weight);
-    }
-    csr.starts.push_back(static_cast<Index>(csr.targets.size()));
-  }
-  // Sums of weights must fit into 32-bit indices.
-  const std::int64_t unit = weights.empty() ? 1 : std::ranges::max(weights) / largest_weight + 1;
-  for (const std::int64_t weight : weights)
-    csr.weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, weight / unit)));
-  return csr;
-}
-
-template <class Index>
 std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector<int>& vertices,
     int parts, std::array<Index, options_count> options) {
   using Cut = int (*)(Index*, Index*, Index*, Index*, Index*, Index*, Index*, Index*, void*, void*,
       Index*, Index*, Index*);
   const auto recursive = reinterpret_cast<Cut>(dlsym(library(), "METIS_PartGraphRecursive"));
   if (!recursive) return {};
-  auto [starts, targets, weights] = symmetric<Index>(graph, vertices);
+  std::map<int, Index> local;
+  for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
+  // Undirected (both directions summed), inside the set of vertices.
+  std::vector<Index> starts{0}, targets, weights;
+  std::vector<std::int64_t> all_bytes;
+  for (const int v : vertices) {
+    std::map<Index, std::int64_t> bytes;
+    graph.for_each(v, [&](const auto& edge) {
+      if (const auto found = local.find(edge.point); found != local.end())
+        bytes[found->second] += edge.bytes;
+    });
+    for (const auto& [target, sum] : bytes) targets.push_back(target), all_bytes.push_back(sum);
+    starts.push_back(static_cast<Index>(targets.size()));
+  }
+  // Sums of weights must fit into 32-bit indices.
+  const std::int64_t unit =
+      all_bytes.empty() ? 1 : std::ranges::max(all_bytes) / largest_weight + 1;
+  for (const std::int64_t bytes : all_bytes)
+    weights.push_back(static_cast<Index>(std::max<std::int64_t>(1, bytes / unit)));
   Index count = static_cast<Index>(vertices.size()), constraints = 1, wanted = parts, edge_cut = 0;
   std::vector<Index> part(vertices.size());
   options[seed_option] = 1;

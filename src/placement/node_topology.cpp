@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <sstream>
@@ -144,6 +145,12 @@ CpuSet parse_cpu_list(const std::string& text) {
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+std::vector<std::string> names_in(const std::string& text) {
+  std::istringstream stream(text);
+  using Names = std::istream_iterator<std::string>;
+  return {Names(stream), Names()};
 }
 
 NodeTopology read_sysfs(const std::string& root) {

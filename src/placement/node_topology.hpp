@@ -48,4 +48,7 @@ SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bind
 /// "0-3,8" → {0, 1, 2, 3, 8}
 CpuSet parse_cpu_list(const std::string& text);
 
+/// Words of a text.
+std::vector<std::string> names_in(const std::string& text);
+
 }  // namespace parhelion::placement

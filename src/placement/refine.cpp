@@ -27,44 +27,50 @@ Neighborhood::Neighborhood(const ProcessGrid& grid, const Stencil& stencil)
 
 namespace {
 
-/// Traffic leaving the units of a level, updated incrementally.
-class ExchangeState {
- public:
-  /// Smaller is better. The objective, then the other quantity.
-  using Potential = std::pair<std::int64_t, std::int64_t>;
+std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
+  std::vector<int> units(positions.size(), 0);
+  if (level >= 0)
+    std::ranges::transform(
+        positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
+  return units;
+}
 
-  ExchangeState(
-      const Neighborhood& neighborhood, Objective objective, std::vector<int> units, int count)
-      : neighborhood_(neighborhood), objective_(objective), units_(std::move(units)),
-        members_(count), leaving_(count) {
+// Ejection chains at one level: a point moves to an adjacent unit, which ejects one of its own,
+// until the first unit receives one. Keeps a chain that lowers the potential, else undoes it.
+// Source: Glover, Ejection chains, reference structures and alternating path methods, Discrete
+// Applied Mathematics 65 (1996).
+class ChainSearch {
+ public:
+  ChainSearch(const Machine& machine, const Neighborhood& neighborhood, Objective objective,
+      int level, const std::vector<int>& positions)
+      : neighborhood_(neighborhood), objective_(objective),
+        parents_(units_at(machine, level - 1, positions)),
+        units_(units_at(machine, level, positions)), members_(machine.units(level)),
+        leaving_(machine.units(level)) {
     for (int p = 0; p < neighborhood_.points(); ++p) {
-      auto& members = members_[unit(p)];
+      auto& members = members_[units_[p]];
       place_.push_back(static_cast<int>(members.size()));
       members.push_back(p);
       for (const auto& edge : neighborhood_.to(p))
-        if (unit(edge.point) != unit(p)) leaving_[unit(p)] += edge.bytes, sum_ += edge.bytes;
+        if (units_[edge.point] != units_[p]) leaving_[units_[p]] += edge.bytes, sum_ += edge.bytes;
     }
     lower_ceiling();
   }
 
-  int unit(int point) const { return units_[point]; }
-  const std::vector<int>& members(int unit) const { return members_[unit]; }
-  Potential potential() const {
-    return objective_ == Objective::jsum ? Potential{sum_, excess_} : Potential{excess_, sum_};
-  }
-
-  void move(int point, int to) {
-    count(point, -1);
-    auto& old = members_[unit(point)];
-    int& place = place_[point];
-    place_[old.back()] = place;
-    old[place] = old.back();
-    old.pop_back();
-    auto& now = members_[to];
-    place = static_cast<int>(now.size());
-    now.push_back(point);
-    units_[point] = to;
-    count(point, +1);
+  /// Tries chains from all `points` until `most` edges are visited. Whether it improved
+  /// `positions`.
+  bool pass(const std::vector<int>& points, std::vector<int>& positions, std::int64_t most) {
+    bool improved = false;
+    for (std::size_t i = 0; i < points.size() && work_ < most; ++i)
+      for (const int unit : units_beside(points[i])) {
+        if (!try_chain(points[i], unit)) continue;
+        // Each point takes the position of the next, cyclically.
+        for (std::size_t at = 1; at < chain_.size(); ++at)
+          std::swap(positions[chain_[at - 1]], positions[chain_[at]]);
+        improved = true;
+        break;
+      }
+    return improved;
   }
 
   /// Bytes above the ceiling count as excess. Sets it just below the maximum.
@@ -78,6 +84,20 @@ class ExchangeState {
   std::int64_t work() const { return work_; }
 
  private:
+  static constexpr std::size_t longest_chain = 5;
+
+  /// Smaller is better. The objective, then the other quantity.
+  using Potential = std::pair<std::int64_t, std::int64_t>;
+
+  struct Step {
+    Potential potential;
+    int point, unit;
+  };
+
+  Potential potential() const {
+    return objective_ == Objective::jsum ? Potential{sum_, excess_} : Potential{excess_, sum_};
+  }
+
   std::int64_t above(std::int64_t leaving) const {
     return std::max<std::int64_t>(0, leaving - ceiling_);
   }
@@ -91,63 +111,33 @@ class ExchangeState {
   }
 
   void count(int point, int sign) {
-    const int own = unit(point);
+    const int own = units_[point];
     for (const auto& edge : neighborhood_.to(point))
-      if (unit(edge.point) != own) change(own, sign * edge.bytes);
+      if (units_[edge.point] != own) change(own, sign * edge.bytes);
     for (const auto& edge : neighborhood_.from(point))
-      if (unit(edge.point) != own) change(unit(edge.point), sign * edge.bytes);
-    work_ += static_cast<std::int64_t>(
-        neighborhood_.to(point).size() + neighborhood_.from(point).size());
+      if (const int unit = units_[edge.point]; unit != own) change(unit, sign * edge.bytes);
+    work_ += std::ssize(neighborhood_.to(point)) + std::ssize(neighborhood_.from(point));
   }
 
-  const Neighborhood& neighborhood_;
-  Objective objective_;
-  std::vector<int> units_;
-  std::vector<std::vector<int>> members_;
-  std::vector<int> place_;  ///< of a point among its unit's members
-  std::vector<std::int64_t> leaving_;
-  std::int64_t ceiling_ = 0, sum_ = 0, excess_ = 0, work_ = 0;
-};
-
-// Ejection chains: a point moves to an adjacent unit, which ejects one of its own, until the first
-// unit receives one. Keeps a chain that lowers the potential, else undoes it. Source: Glover,
-// Ejection chains, reference structures and alternating path methods, Discrete Applied Mathematics
-// 65 (1996).
-class ChainSearch {
- public:
-  ChainSearch(const Neighborhood& neighborhood, ExchangeState& state,
-      const std::vector<int>& parents, std::int64_t most)
-      : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
-
-  /// Tries chains from all `points`. Whether it improved `positions`.
-  bool pass(const std::vector<int>& points, std::vector<int>& positions) {
-    bool improved = false;
-    for (std::size_t i = 0; i < points.size() && state_.work() < most_work_; ++i)
-      for (const int unit : units_beside(points[i])) {
-        if (!try_chain(points[i], unit)) continue;
-        // Each point takes the position of the next, cyclically.
-        for (std::size_t at = 1; at < chain_.size(); ++at)
-          std::swap(positions[chain_[at - 1]], positions[chain_[at]]);
-        improved = true;
-        break;
-      }
-    return improved;
+  void move(int point, int to) {
+    count(point, -1);
+    auto &old = members_[units_[point]], &now = members_[to];
+    int& place = place_[point];
+    place_[old.back()] = place;
+    old[place] = old.back();
+    old.pop_back();
+    place = static_cast<int>(now.size());
+    now.push_back(point);
+    units_[point] = to;
+    count(point, +1);
   }
-
- private:
-  static constexpr std::size_t longest_chain = 5;
-
-  struct Step {
-    ExchangeState::Potential potential;
-    int point, unit;
-  };
 
   // Other units of the same parent that the point exchanges with.
   std::vector<int> units_beside(int p) const {
     std::vector<int> beside;
     neighborhood_.for_each(p, [&](const auto& edge) {
-      const int unit = state_.unit(edge.point);
-      if (unit != state_.unit(p) && parents_[p] == parents_[edge.point] &&
+      const int unit = units_[edge.point];
+      if (unit != units_[p] && parents_[p] == parents_[edge.point] &&
           std::ranges::find(beside, unit) == beside.end())
         beside.push_back(unit);
     });
@@ -155,8 +145,8 @@ class ChainSearch {
   }
 
   bool try_chain(int point, int unit) {
-    const auto before = state_.potential();
-    const int home = state_.unit(point);
+    const auto before = potential();
+    const int home = units_[point];
     chain_.clear();
     homes_.clear();
     follow({before, point, unit});
@@ -170,26 +160,26 @@ class ChainSearch {
       unit = onward->unit;
       follow(*onward);
     }
-    for (std::size_t i = chain_.size(); i-- > 0;) state_.move(chain_[i], homes_[i]);
+    for (std::size_t i = chain_.size(); i-- > 0;) move(chain_[i], homes_[i]);
     return false;
   }
 
   void follow(const Step& step) {
     chain_.push_back(step.point);
-    homes_.push_back(state_.unit(step.point));
-    state_.move(step.point, step.unit);
+    homes_.push_back(units_[step.point]);
+    move(step.point, step.unit);
   }
 
   // The best point of `unit` to send home, and the best to send elsewhere.
   std::pair<std::optional<Step>, std::optional<Step>> best_steps(int unit, int home) {
     std::optional<Step> back, onward;
-    candidates_ = state_.members(unit);
+    candidates_ = members_[unit];
     for (const int p : candidates_) {
       if (std::ranges::find(chain_, p) != chain_.end()) continue;
       for (const int to : units_beside(p)) {
-        state_.move(p, to);
-        const Step step{state_.potential(), p, to};
-        state_.move(p, unit);
+        move(p, to);
+        const Step step{potential(), p, to};
+        move(p, unit);
         auto& best = to == home ? back : onward;
         if (!best || step.potential < best->potential) best = step;
       }
@@ -198,19 +188,14 @@ class ChainSearch {
   }
 
   const Neighborhood& neighborhood_;
-  ExchangeState& state_;
-  const std::vector<int>& parents_;
-  std::int64_t most_work_;
+  Objective objective_;
+  std::vector<int> parents_, units_;  ///< of every point
+  std::vector<std::vector<int>> members_;
+  std::vector<int> place_;             ///< of a point among its unit's members
+  std::vector<std::int64_t> leaving_;  ///< bytes, by unit
+  std::int64_t ceiling_ = 0, sum_ = 0, excess_ = 0, work_ = 0;
   std::vector<int> chain_, homes_, candidates_;
 };
-
-std::vector<int> units_at(const Machine& machine, int level, const std::vector<int>& positions) {
-  std::vector<int> units(positions.size(), 0);
-  if (level >= 0)
-    std::ranges::transform(
-        positions, units.begin(), [&](int position) { return machine.unit_of(level, position); });
-  return units;
-}
 
 }  // namespace
 
@@ -221,16 +206,13 @@ bool has_several_ranks(const Machine& machine, int level) {
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
     Objective objective, int level, std::vector<int>& positions, std::int64_t most,
     std::vector<int> points) {
-  const auto parents = units_at(machine, level - 1, positions);
-  ExchangeState state(
-      neighborhood, objective, units_at(machine, level, positions), machine.units(level));
-  ChainSearch search(neighborhood, state, parents, most);
+  ChainSearch search(machine, neighborhood, objective, level, positions);
   if (points.empty()) {
     points.resize(positions.size());
     std::iota(points.begin(), points.end(), 0);
   }
-  while (search.pass(points, positions)) state.lower_ceiling();
-  return state.work();
+  while (search.pass(points, positions, most)) search.lower_ceiling();
+  return search.work();
 }
 
 void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective,

@@ -124,7 +124,6 @@ class Guillotine {
 
   void try_strips(const Coords& box, const Share& share, Choice& best) {
     const bool cheap = affordable(box);
-    if (!cheap && best.found()) return;
     strip_work_ += strip_cost(box);
     Arrangement now;
     if (cheap || box == problem_.grid.extent) {
