@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <sstream>
 
 #include "core/refuse.hpp"
@@ -21,9 +22,8 @@ bool inside(const CpuSet& inner, const CpuSet& outer) {
   return std::ranges::includes(outer, inner);
 }
 
-std::size_t cpus_in(const std::vector<CpuSet>& units) {
-  return std::accumulate(units.begin(), units.end(), std::size_t{0},
-      [](auto n, const auto& u) { return n + u.size(); });
+auto cpus_in(const std::vector<CpuSet>& units) {
+  return std::ranges::distance(units | std::views::join);
 }
 
 int unit_around(const std::vector<CpuSet>& units, const CpuSet& cpus) {

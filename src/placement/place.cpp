@@ -30,8 +30,7 @@ constexpr Method methods[] = {
     {"guillotine", guillotine},
 };
 
-struct Candidate {
-  Member member;
+struct Candidate : Member {
   Order positions;
   int moved = 0;
 };
@@ -54,19 +53,15 @@ class Portfolio {
       if (made.order.empty() && !request.method.empty())
         refuse("the method ", request.method, " does not apply: ", made.reason);
       all_.push_back({{name, {}, made.reason}, std::move(made.order)});
-      if (all_.back().member.applies()) assess(all_.back());
+      if (all_.back().applies()) assess(all_.back());
     }
     if (all_.empty()) refuse("the method '", request.method, "' is unknown: choose from ", names);
     for (const auto& candidate : all_)
-      if (candidate.member.applies()) ranked_.push_back(&candidate);
+      if (candidate.applies()) ranked_.push_back(&candidate);
     std::ranges::stable_sort(ranked_, {}, [&](const auto* each) { return key(*each); });
   }
 
-  std::vector<Member> members() const {
-    std::vector<Member> members;
-    for (const auto& candidate : all_) members.push_back(candidate.member);
-    return members;
-  }
+  std::vector<Member> members() const { return {all_.begin(), all_.end()}; }
   const Candidate& best() const { return *ranked_.front(); }
 
   // The best after local search from the best candidates with distinct scores: equal scores most
@@ -79,7 +74,7 @@ class Portfolio {
     const Candidate* last = nullptr;
     std::size_t starts = 0;
     for (const Candidate* start : ranked_) {
-      if (last && last->member.scores == start->member.scores) continue;
+      if (last && last->scores == start->scores) continue;
       if (starts++ == most_starts) break;
       last = start;
       for (const Objective objective : objectives) {
@@ -87,7 +82,7 @@ class Portfolio {
         refine(problem_.machine, neighborhood, objective, now.positions);
         assess(now);
         if (key(now) >= key(found)) continue;
-        now.member.name += " + refined";
+        now.name += " + refined";
         for (std::size_t p = 0; p < now.positions.size(); ++p)
           now.moved += now.positions[p] != start->positions[p];
         found = std::move(now);
@@ -98,17 +93,16 @@ class Portfolio {
 
  private:
   void assess(Candidate& candidate) const {
-    auto& [member, positions, moved] = candidate;
-    member.scores =
-        score(problem_.grid, problem_.stencil, problem_.machine, problem_.units, positions);
+    candidate.scores = score(
+        problem_.grid, problem_.stencil, problem_.machine, problem_.units, candidate.positions);
     if (request_.costs)
-      member.seconds = predicted_seconds(problem_.grid, problem_.stencil, problem_.machine,
-          member.scores, positions, *request_.costs);
+      candidate.seconds = predicted_seconds(problem_.grid, problem_.stencil, problem_.machine,
+          candidate.scores, candidate.positions, *request_.costs);
   }
 
   // Quantity to minimize: predicted time, if any, then the objective.
   std::pair<double, std::vector<std::int64_t>> key(const Candidate& candidate) const {
-    return {candidate.member.seconds, objective_key(candidate.member.scores, request_.objective)};
+    return {candidate.seconds, objective_key(candidate.scores, request_.objective)};
   }
 
   const Request& request_;
@@ -158,12 +152,12 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
   const bool refine = request.refine && request.method.empty(),
              too_large = request.grid.size() > refined_points;
   Candidate best = refine && !too_large ? portfolio.refined() : portfolio.best();
-  return {Placement(request.grid, machine, std::move(best.positions), best.moved),
-      best.member.scores, best.member.name, portfolio.members(),
+  return {Placement(request.grid, machine, std::move(best.positions), best.moved), best.scores,
+      best.name, portfolio.members(),
       refine && too_large ? concat("not refined: local search would take too long for ",
                                 request.grid.size(), " points")
                           : "",
-      best.member.seconds};
+      best.seconds};
 }
 
 }  // namespace parhelion::placement

@@ -1,7 +1,6 @@
 // Recursive bisection methods.
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <limits>
 #include <map>
 
@@ -10,31 +9,18 @@
 namespace parhelion::placement {
 namespace {
 
-// Bisects where `choose(box, first)` says, for positions from `first`; orders the box along a path
-// if it names no dimension. Equal boxes share one order if `first` differs by a multiple of
-// `period`.
-class CutInTwo {
- public:
-  using Choose = std::function<Cut(const Coords& box, int first)>;
-
-  CutInTwo(const Problem& problem, int period, Choose choose)
-      : problem_(problem), period_(period), choose_(std::move(choose)) {}
-
-  const Order& order(const Coords& box, int first = 0) {
-    const auto [known, is_new] = known_.try_emplace({box, first % period_});
-    if (!is_new) return known->second;
-    const Cut cut = choose_(box, first);
-    if (cut.dimension < 0) return known->second = plain_path(problem_, box);
-    const auto [left, right] = halves(box, cut);
-    return known->second = joined(box, cut, order(left, first), order(right, first + volume(left)));
-  }
-
- private:
-  const Problem& problem_;
-  int period_;
-  Choose choose_;
-  std::map<std::pair<Coords, int>, Order> known_;
-};
+// Bisects where `choose(box, first)` says. Equal boxes share one order if `first` differs by a
+// multiple of `period`.
+template <class Choose>
+Attempt cut_in_two(const Problem& problem, int period, const Choose& choose) {
+  std::map<std::pair<Coords, int>, Piece> pieces;
+  const auto piece_of = [&](const Coords& box, int first) -> Piece& {
+    const auto [known, is_new] = pieces.try_emplace({box, first % period});
+    if (is_new) known->second.cut = choose(box, first);
+    return known->second;
+  };
+  return {order_of(problem, problem.grid.extent, 0, piece_of)};
+}
 
 // Cheapest of one cut per dimension, given `thickness(d)` (0: none) and `cost(d, thickness,
 // bytes)`.
@@ -89,7 +75,7 @@ Attempt kd_tree(const Problem& problem) {
         problem, box, [&](int d) { return box[d] / 2; },
         [&](int d, int, double bytes) { return bytes - tie(box, d); });
   };
-  return {CutInTwo(problem, 1, choose).order(problem.grid.extent)};
+  return cut_in_two(problem, 1, choose);
 }
 
 // Bisects the ranks at a boundary of the outermost possible level, and the box at the nearest
@@ -118,7 +104,7 @@ Attempt recursive_bisection(const Problem& problem) {
     return cheapest(problem, box, thickness, cost);
   };
   const int period = machine.uniform() ? machine.shape(0).ranks : machine.size();
-  return {CutInTwo(problem, period, choose).order(problem.grid.extent)};
+  return cut_in_two(problem, period, choose);
 }
 
 }  // namespace parhelion::placement

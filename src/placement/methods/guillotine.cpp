@@ -26,30 +26,21 @@ class Guillotine {
       return {{},
           "few planes cut the grid into whole units, and looking for the best ones would "
           "take too long"};
-    return {order(problem_.grid.extent, 0)};
+    return {
+        order_of(problem_, problem_.grid.extent, 0, [&](const Coords& box, int first) -> Choice& {
+          return known_.at({box, problem_.share(first, volume(box))});
+        })};
   }
 
  private:
-  struct Choice {
+  struct Choice : Piece {
     Costs costs{};
-    Cut cut;
-    Order order;     ///< if not cut
     int height = 0;  ///< nested cuts
 
     bool found() const { return cut.dimension >= 0 || !order.empty(); }
   };
 
   bool given_up() const { return path_work_ > path_budget; }
-
-  // Order of a solved box, assembled on first use.
-  const Order& order(const Coords& box, int first) {
-    Choice& choice = known_.at({box, problem_.share(first, volume(box))});
-    if (!choice.order.empty()) return choice.order;
-    if (choice.cut.dimension < 0) return choice.order = plain_path(problem_, box);
-    const auto [left, right] = halves(box, choice.cut);
-    return choice.order =
-               joined(box, choice.cut, order(left, first), order(right, first + volume(left)));
-  }
 
   const Choice& solve(const Coords& box, int first) {
     const Share share = problem_.share(first, volume(box));
@@ -102,7 +93,7 @@ class Guillotine {
 
   void try_cut(const Coords& box, int first, const Share& share, const Cut& cut, Choice& best) {
     cut_work_ += std::ssize(problem_.stencil.offsets);
-    Choice now{{}, cut, {}};
+    Choice now{{cut}};
     now.costs[problem_.kind(share).level + 1] = problem_.cut(box, cut.dimension, cut.thickness);
     const auto worse = [&] { return best.found() && weighed(now.costs) >= weighed(best.costs); };
     const auto [left, right] = halves(box, cut);
@@ -134,7 +125,7 @@ class Guillotine {
       now.order = plain_path(problem_, box), now.costs = problem_.costs(box, share, now.order);
     }
     if (!best.found() || weighed(now.costs) < weighed(best.costs))
-      best = {now.costs, {}, std::move(now.order)};
+      best = {{{}, std::move(now.order)}, now.costs};
   }
 
   const Problem& problem_;

@@ -33,8 +33,28 @@ struct Cut {
   int dimension = -1, thickness = 0;
 };
 std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut);
-/// The order of a box that is cut, from those of its halves.
-Order joined(const Coords& box, const Cut& cut, const Order& left, const Order& right);
+
+/// A box's cut, and its order when known.
+struct Piece {
+  Cut cut = {};
+  Order order = {};
+};
+
+/// The order of a box for positions from `first`, out of those of its halves, or along a plain path
+/// if it is not cut. `piece_of(box, first)` returns a reference to its piece; equal pieces may be
+/// the same.
+template <class PieceOf>
+const Order& order_of(
+    const Problem& problem, const Coords& box, int first, const PieceOf& piece_of) {
+  Piece& piece = piece_of(box, first);
+  auto& [cut, order] = piece;
+  if (!order.empty()) return order;
+  if (cut.dimension < 0) return order = plain_path(problem, box);
+  const auto [left, right] = halves(box, cut);
+  return order = slab_after_slab(box, cut.dimension,
+             {{cut.thickness, order_of(problem, left, first, piece_of)},
+                 {right[cut.dimension], order_of(problem, right, first + volume(left), piece_of)}});
+}
 
 /// An order and its costs inside its box.
 struct Arrangement {

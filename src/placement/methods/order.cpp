@@ -61,9 +61,4 @@ std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut) {
   return {left, right};
 }
 
-Order joined(const Coords& box, const Cut& cut, const Order& left, const Order& right) {
-  const auto [d, thickness] = cut;
-  return slab_after_slab(box, d, {{thickness, left}, {box[d] - thickness, right}});
-}
-
 }  // namespace parhelion::placement
