@@ -11,8 +11,6 @@ namespace parhelion {
 #define PARHELION_UCP_FUNCTIONS(X) \
   X(get_version)                   \
   X(init_version)                  \
-  X(config_read)                   \
-  X(config_release)                \
   X(cleanup)                       \
   X(worker_create)                 \
   X(worker_destroy)                \

@@ -1,7 +1,6 @@
 // Transport ucx: tagged messages by UCX. Receivers choose the tags of their messages and send them
 // once, so tags are independent of communicators.
 #include <algorithm>
-#include <map>
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
@@ -14,13 +13,12 @@
 namespace parhelion {
 namespace {
 
-using Connections = std::map<int, std::shared_ptr<UcxEndpoint>>;  // by rank
+using Endpoints = std::vector<std::shared_ptr<UcxEndpoint>>;  // by link, as flushes
 
-using Flushes = std::map<int, UcxOperation>;  // by rank
-
-void wait_for(const Communicator& comm, UcxWorker& worker, const Flushes& flushes) {
+void wait_for(
+    const Communicator& comm, UcxWorker& worker, const std::vector<UcxOperation>& flushes) {
   PatientWait patience(comm);
-  for (const auto& [rank, flush] : flushes)
+  for (const UcxOperation& flush : flushes)
     for (; !flush.done; patience.wait()) worker.progress();
   begin_agreement(comm);
   for (; !agreement_is_over(comm); patience.wait()) worker.progress();
@@ -29,49 +27,24 @@ void wait_for(const Communicator& comm, UcxWorker& worker, const Flushes& flushe
 
 // Progresses until all ranks have all their connections.
 void wait_for_connections(
-    const Communicator& comm, UcxWorker& worker, const Connections& connections) {
-  Flushes flushes;
-  for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[rank]);
+    const TransportContext& context, UcxWorker& worker, const Endpoints& endpoints) {
+  const Communicator& comm = context.plan.communicator();
+  std::vector<UcxOperation> flushes(endpoints.size());
+  for (std::size_t i = 0; i < flushes.size(); ++i) worker.flush(*endpoints[i], flushes[i]);
   try {
     wait_for(comm, worker, flushes);
   } catch (...) {
-    for (const auto& [rank, endpoint] : connections)
-      if (!flushes[rank].done) worker.give_up(endpoint, flushes[rank]);
+    for (std::size_t i = 0; i < flushes.size(); ++i)
+      if (!flushes[i].done) worker.give_up(endpoints[i], flushes[i]);
     throw;
   }
   validate_together(comm, [&] {
-    for (const auto& [rank, flush] : flushes)
-      if (const int status = flush.status; status != UCS_OK)
-        throw Error(concat("transport ucx cannot connect rank ", comm.rank(), " with rank ", rank,
-                        " (UCX status ", status, ")"),
+    for (std::size_t i = 0; i < flushes.size(); ++i)
+      if (const int status = flushes[i].status; status != UCS_OK)
+        throw Error(concat("transport ucx cannot connect rank ", comm.rank(), " with rank ",
+                        context.links[i]->rank, " (UCX status ", status, ")"),
             ErrorKind::system);
   });
-}
-
-// Collective: connects to the neighbors of all links.
-Connections connect(const TransportContext& context, UcxWorker& worker) {
-  std::vector<std::string> addresses(context.links.size());
-  const auto own_address = [&] {
-    Words header;
-    put_list(header, worker.address());
-    return std::vector<Words>(addresses.size(), header);
-  };
-  exchange_headers(context, own_address, [&](std::size_t i, WordReader& header) {
-    const auto address = header.list<char>();
-    addresses[i].assign(address.begin(), address.end());
-  });
-  std::vector<Words> numbers;
-  for (const std::string& address : addresses)
-    numbers.push_back({worker.connection_to_use(address)});
-  Connections connections;
-  exchange_headers(
-      context, [&] { return numbers; },
-      [&](std::size_t i, WordReader& header) {
-        connections[context.links[i]->rank] =
-            worker.connect(addresses[i], std::max<std::int64_t>(numbers[i][0], header.next()));
-      });
-  wait_for_connections(context.plan.communicator(), worker, connections);
-  return connections;
 }
 
 // Collective. Throws a system error when UCX finds no device, so that other transports are used.
@@ -102,12 +75,11 @@ class UcxMessages final : public Messenger {
  public:
   UcxMessages(const TransportContext& context, const std::vector<Channel>& channels)
       : worker_(worker_of(context)), arrays_(context.arrays), peers_(channels.size()) {
-    const Connections connections = connect(context, *worker_);
     for (std::size_t i = 0; i < channels.size(); ++i) {
       peers_[i].channel = channels[i];
-      peers_[i].endpoint = connections.at(channels[i].rank);
+      peers_[i].tag_here = worker_->new_tag();
     }
-    agree_on_tags(context);
+    connect(context);
   }
   ~UcxMessages() override {
     if (is_forked_child()) {  // the connections are the parent's
@@ -166,19 +138,35 @@ class UcxMessages final : public Messenger {
             "and start the job again");
   }
 
-  void agree_on_tags(const TransportContext& context) {
-    std::vector<Words> headers(context.links.size());
-    for (Peer& peer : peers_) {
-      peer.tag_here = worker_->new_tag();
-      headers[peer.channel.link].push_back(peer.tag_here);
-    }
+  // Collective: tells addresses, then which connections to use and the tags of the channels.
+  void connect(const TransportContext& context) {
+    std::vector<std::string> addresses(context.links.size());
+    const auto own_address = [&] {
+      Words header;
+      put_list(header, worker_->address());
+      return std::vector<Words>(addresses.size(), header);
+    };
+    exchange_headers(context, own_address, [&](std::size_t i, WordReader& header) {
+      const auto address = header.list<char>();
+      addresses[i].assign(address.begin(), address.end());
+    });
+    std::vector<Words> headers;
+    for (const std::string& address : addresses)
+      headers.push_back({worker_->connection_to_use(address)});
+    for (const Peer& peer : peers_) headers[peer.channel.link].push_back(peer.tag_here);
+    Endpoints endpoints(addresses.size());
     exchange_headers(
         context, [&] { return headers; },
         [&](std::size_t i, WordReader& header) {
+          endpoints[i] = worker_->connect(
+              addresses[i], std::max<std::int64_t>(headers[i].front(), header.next()));
           for (Peer& peer : peers_)
-            if (static_cast<std::size_t>(peer.channel.link) == i)
-              peer.tag_there = static_cast<std::uint64_t>(header.next());
+            if (static_cast<std::size_t>(peer.channel.link) == i) {
+              peer.endpoint = endpoints[i];
+              peer.tag_there = header.next<std::uint64_t>();
+            }
         });
+    wait_for_connections(context, *worker_, endpoints);
   }
 
   std::shared_ptr<UcxWorker> worker_;

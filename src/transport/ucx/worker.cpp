@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
@@ -32,21 +33,12 @@ void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, vo
 }
 
 ucp_context_h create_context(const UcxLibrary& ucx) {
-  ucp_config_t* config = nullptr;
-  check_ucx(ucx.config_read(nullptr, nullptr, &config), "ucp_config_read");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
   params.features = UCP_FEATURE_TAG;
   ucp_context_h context = nullptr;
-  const ucs_status_t status = ucx.init_version(api_major, api_minor, &params, config, &context);
-  ucx.config_release(config);
-  check_ucx(status, "ucp_init");
+  check_ucx(ucx.init_version(api_major, api_minor, &params, nullptr, &context), "ucp_init");
   return context;
-}
-
-int release(MPI_Comm, int, void* attribute, void*) {
-  delete static_cast<std::shared_ptr<UcxWorker>*>(attribute);
-  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -246,15 +238,13 @@ std::shared_ptr<UcxWorker> ucx_worker() {
   return worker;
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first (MPI-4.1 §11.2.4).
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
-  if (worker->was_kept()) return;
-  int key = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr),
-      "MPI_Comm_create_keyval");
-  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)),
-      "MPI_Comm_set_attr");
-  MPI_Comm_free_keyval(&key);
+  static auto* const kept = new std::shared_ptr<UcxWorker>;  // the end of a forked child keeps it
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    when_mpi_ends([] { kept->reset(); });
+    *kept = worker;
+  });
 }
 
 }  // namespace parhelion

@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "parhelion/core/communicator.hpp"
 #include "transport/ucx/library.hpp"
 
 namespace parhelion {
@@ -60,8 +59,6 @@ class UcxWorker {
   /// Cancels a pending operation, if need be by closing the connection; its buffer is unused
   /// afterwards.
   void give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation);
-  /// Whether it was called before.
-  bool was_kept() { return kept_.exchange(true, std::memory_order_relaxed); }
   /// Progresses all operations without waiting, unless another thread does so.
   void progress();
 
@@ -91,7 +88,6 @@ class UcxWorker {
   std::map<std::string, Connection> connections_;  // by address
   std::atomic<std::uint64_t> next_tag_{1};
   std::atomic<std::uint64_t> looks_{0};  // number of progress calls
-  std::atomic<bool> kept_{false};
   bool closing_ = false;
   std::condition_variable close_;
   std::thread stand_by_;  // last member: uses all above
