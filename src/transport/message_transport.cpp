@@ -79,9 +79,11 @@ std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing
   return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
-// `piece` if it is the whole message, which is then sent or received in place.
-Contiguous whole(const Contiguous& piece, byte_count bytes) {
-  return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{};
+// Sends or receives the message in place, without `copy`, if it is one piece.
+void stay_in_place(MessagePlace& place, const Contiguous& piece, const Program*& copy) {
+  if (place.bytes == 0 || piece.bytes != place.bytes) return;
+  place.piece = piece;
+  if (place.in_array()) copy = nullptr;
 }
 
 // A message, or a chunk of one.
@@ -133,7 +135,7 @@ class MessageTransport final : public Transport {
     if (!joined_.empty()) queue_.enqueue(joined_, arrays_.bases(), messages_.data());
     for (LinkState& link : links_) link.missing = 0;
     for (Slot& slot : slots_) {
-      slot.arrived = slot.channel.receive_bytes == 0;
+      slot.arrived = slot.channel.receive.bytes == 0;
       links_[slot.channel.link].missing += !slot.arrived;
     }
     for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_++]);
@@ -162,7 +164,7 @@ class MessageTransport final : public Transport {
       return;
     }
     const Slot& slot = slots_[link.slot];
-    std::byte* const message[1] = {slot.channel.receive};
+    std::byte* const message[1] = {slot.channel.receive.buffer};
     queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
   }
 
@@ -176,7 +178,7 @@ class MessageTransport final : public Transport {
     const LinkState& link = links_[number];
     for (int i = link.slot; i < link.slot + link.slots; ++i)
       if (const Slot& slot = slots_[i]; !slot.arrived)
-        return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_);
+        return waiting_text(slot.channel.receive.bytes, slot.channel.rank, number_);
     return {};
   }
 
@@ -185,15 +187,15 @@ class MessageTransport final : public Transport {
  private:
   void unpack(int i) {
     const Slot& slot = slots_[i];
-    std::byte* const message[1] = {slot.channel.receive};
+    std::byte* const message[1] = {slot.channel.receive.buffer};
     if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
   }
 
   // Also for sends in place: the queue may still write the array.
   void pack(Slot& slot) {
-    if (slot.channel.send_bytes == 0) return;
+    if (slot.channel.send.bytes == 0) return;
     if (slot.pack != nullptr) {
-      std::byte* const message[1] = {slot.channel.send};
+      std::byte* const message[1] = {slot.channel.send.buffer};
       queue_.enqueue(*slot.pack, arrays_.bases(), message);
     }
     slot.packed = queue_.record();
@@ -209,7 +211,7 @@ class MessageTransport final : public Transport {
     }
     for (; sent_ < packed_; ++sent_) {
       const Slot& slot = slots_[sent_];
-      if (slot.channel.send_bytes == 0) continue;
+      if (slot.channel.send.bytes == 0) continue;
       if (!queue_.is_done(slot.packed)) return false;
       messenger_->start_send(static_cast<int>(sent_));
     }
@@ -229,8 +231,6 @@ class MessageTransport final : public Transport {
         for (Part& piece : *pieces) plan_.executor->compile(piece.program);
     }
     state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
-    if (!state.in_pieces())
-      return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
     // The direction with fewer chunks has empty slots; a short message is whole in the first.
     static const Part none;
     const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
@@ -242,37 +242,26 @@ class MessageTransport final : public Transport {
     for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
       const auto [sent, pack] = chunk(state.sent, p, way.send_bytes, way.pack);
       const auto [received, unpack] = chunk(state.received, p, way.receive_bytes, way.unpack);
-      add_slot(state, number, sent, *pack, received, *unpack);
+      Slot& slot =
+          slots_.emplace_back(Slot{{state.link->rank, {sent}, {received}, number}, pack, unpack});
+      if (!in_place_) continue;
+      stay_in_place(slot.channel.send, contiguous_source(*pack), slot.pack);
+      // A reverse exchange combines received values.
+      if (forward_)
+        stay_in_place(slot.channel.receive, contiguous_destination(*unpack), slot.unpack);
     }
-  }
-
-  // A reverse exchange combines received values, so it never receives in place.
-  void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack,
-      byte_count received, const Program& unpack) {
-    Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
-    slot.channel.link = number;
-    if (!in_place_) return;
-    slot.channel.sent_piece = whole(contiguous_source(pack), sent);
-    if (slot.channel.sends_array()) slot.pack = nullptr;
-    if (forward_) slot.channel.received_piece = whole(contiguous_destination(unpack), received);
-    if (slot.channel.receives_array()) slot.unpack = nullptr;
   }
 
   void place_buffers() {
     byte_count total = 0;
-    const auto place = [&](bool in_array, byte_count bytes) {
-      return std::exchange(total, total + (in_array ? 0 : whole_lines(bytes)));
+    const auto offset_of = [&](const MessagePlace& place) {
+      return std::exchange(total, total + (place.in_array() ? 0 : whole_lines(place.bytes)));
     };
-    for (const Slot& slot : slots_) {
-      place(slot.channel.sends_array(), slot.channel.send_bytes);
-      place(slot.channel.receives_array(), slot.channel.receive_bytes);
-    }
+    for (const Slot& slot : slots_) offset_of(slot.channel.send), offset_of(slot.channel.receive);
     buffer_ = plan_.executor->allocate(std::exchange(total, 0));
-    for (Slot& slot : slots_) {
-      Channel& channel = slot.channel;
-      channel.send = buffer_.get() + place(channel.sends_array(), channel.send_bytes);
-      channel.receive = buffer_.get() + place(channel.receives_array(), channel.receive_bytes);
-    }
+    for (Slot& slot : slots_)
+      for (MessagePlace* place : {&slot.channel.send, &slot.channel.receive})
+        place->buffer = buffer_.get() + offset_of(*place);
   }
 
   // A device packs all whole messages by one launch.
@@ -286,7 +275,7 @@ class MessageTransport final : public Transport {
       take(joined_.strided, slot.pack->strided);
       take(joined_.indexed, slot.pack->indexed);
       take(joined_.runs, slot.pack->runs);
-      messages_.push_back(slot.channel.send);
+      messages_.push_back(slot.channel.send.buffer);
       slot.pack = nullptr;
     }
     plan_.executor->compile(joined_);

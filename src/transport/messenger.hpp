@@ -5,23 +5,23 @@
 
 namespace parhelion {
 
-/// Messages of fixed sizes to and from one neighbor in one direction; 0 bytes: none. A message is
-/// in a buffer, or in place in a bound array.
+/// A message of fixed size: in a buffer, or in place in a bound array.
+struct MessagePlace {
+  byte_count bytes = 0;  ///< 0: no message
+  std::byte* buffer = nullptr;
+  Contiguous piece = {};  ///< in an array; base −1: none
+
+  bool in_array() const { return piece.base >= 0; }
+  std::byte* in(Bases arrays) const {
+    return in_array() ? arrays[piece.base] + piece.offset : buffer;
+  }
+};
+
+/// Messages to and from one neighbor in one direction.
 struct Channel {
   int rank = 0;
-  byte_count send_bytes = 0, receive_bytes = 0;
-  std::byte *send = nullptr, *receive = nullptr;    ///< buffers
-  Contiguous sent_piece = {}, received_piece = {};  ///< in an array; base −1: none
+  MessagePlace send = {}, receive = {};
   int link = 0;  ///< of the context's links, with one channel per chunk, in order
-
-  bool sends_array() const { return sent_piece.base >= 0; }
-  bool receives_array() const { return received_piece.base >= 0; }
-  std::byte* source(Bases arrays) const {
-    return sends_array() ? arrays[sent_piece.base] + sent_piece.offset : send;
-  }
-  std::byte* target(Bases arrays) const {
-    return receives_array() ? arrays[received_piece.base] + received_piece.offset : receive;
-  }
 };
 
 /// Sends and receives the channels' messages in one direction.

@@ -13,11 +13,11 @@ class MpiMessages final : public Messenger {
         channels_(std::move(channels)) {
     for (int i = 0; i < static_cast<int>(channels_.size()); ++i) {
       const Channel& channel = channels_[i];
-      send_types_.emplace_back(channel.send_bytes);
-      receive_types_.emplace_back(channel.receive_bytes);
+      send_types_.emplace_back(channel.send.bytes);
+      receive_types_.emplace_back(channel.receive.bytes);
       send_of_.push_back(sends_.size());
-      if (channel.send_bytes > 0) sends_.add(i, channel.rank);
-      if (channel.receive_bytes > 0) receives_.add(i, channel.rank);
+      if (channel.send.bytes > 0) sends_.add(i, channel.rank);
+      if (channel.receive.bytes > 0) receives_.add(i, channel.rank);
     }
   }
 
@@ -26,14 +26,14 @@ class MpiMessages final : public Messenger {
     for (int r = 0; r < receives_.size(); ++r) {
       const int i = receives_.channel(r);
       const Channel& channel = channels_[i];
-      check_reached(MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(),
+      check_reached(MPI_Irecv(channel.receive.in(arrays_.bases()), receive_types_[i].count(),
                         receive_types_[i].type(), channel.rank, tag_, comm_, &receives_[r]),
           channel.rank, "MPI_Irecv");
     }
   }
   void start_send(int i) override {
     const Channel& channel = channels_[i];
-    check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(),
+    check_reached(MPI_Isend(channel.send.in(arrays_.bases()), send_types_[i].count(),
                       send_types_[i].type(), channel.rank, tag_, comm_, &sends_[send_of_[i]]),
         channel.rank, "MPI_Isend");
   }

@@ -21,9 +21,9 @@ class Neighborhood final : public Messenger {
     for (const Channel& channel : channels) {
       ranks.push_back(channel.rank);
       weights.push_back(1);
-      add(channel.send, channel.send_bytes, sides_->sends);
-      add(channel.receive, channel.receive_bytes, sides_->receives);
-      receives_something_.push_back(channel.receive_bytes > 0);
+      add(channel.send, sides_->sends);
+      add(channel.receive, sides_->receives);
+      receives_something_.push_back(channel.receive.bytes > 0);
     }
     const int degree = ranks.size();
     const Communicator& comm = context.plan.communicator();
@@ -103,13 +103,11 @@ class Neighborhood final : public Messenger {
   struct Sides {
     Side sends, receives;
   };
-  static void add(std::byte* buffer, byte_count bytes, Side& side) {
-    const MessageType& type = side.owned.emplace_back(bytes);
-    MPI_Aint place = 0;
-    MPI_Get_address(buffer, &place);
+  static void add(const MessagePlace& place, Side& side) {
+    const MessageType& type = side.owned.emplace_back(place.bytes);
     side.counts.push_back(type.count());
     side.types.push_back(type.type());
-    side.places.push_back(place);
+    MPI_Get_address(place.buffer, &side.places.emplace_back());
   }
 
   std::shared_ptr<Sides> sides_ = std::make_shared<Sides>();

@@ -321,11 +321,9 @@ NodeWork set_up_node(const TransportContext& context) { return Setup(context).ru
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number) {
   std::map<int, Channel> by_rank;
   for (const Carried& sent : work.sent)
-    by_rank[sent.peer].send_bytes = sent.memory.bytes,
-    by_rank[sent.peer].send = sent.memory.slot(number);
+    by_rank[sent.peer].send = {sent.memory.bytes, sent.memory.slot(number)};
   for (const Carried& got : work.got)
-    by_rank[got.peer].receive_bytes = got.memory.bytes,
-    by_rank[got.peer].receive = got.memory.slot(number);
+    by_rank[got.peer].receive = {got.memory.bytes, got.memory.slot(number)};
   std::vector<Channel> channels;
   for (auto& [rank, channel] : by_rank) {
     channel.rank = rank;

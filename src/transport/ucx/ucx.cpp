@@ -94,17 +94,17 @@ class UcxMessages final : public Messenger {
   void start_receives() override {
     for (Peer& peer : peers_) {
       const Channel& channel = peer.channel;
-      peer.reported = channel.receive_bytes == 0;
+      peer.reported = channel.receive.bytes == 0;
       if (!peer.reported)
-        worker_->receive(peer.tag_here, channel.target(arrays_.bases()),
-            static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
+        worker_->receive(peer.tag_here, channel.receive.in(arrays_.bases()),
+            static_cast<std::size_t>(channel.receive.bytes), peer.receiving);
     }
   }
   void start_send(int i) override {
     Peer& peer = peers_[i];
     const Channel& channel = peer.channel;
-    worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
-        static_cast<std::size_t>(channel.send_bytes), peer.sending);
+    worker_->send(*peer.endpoint, peer.tag_there, channel.send.in(arrays_.bases()),
+        static_cast<std::size_t>(channel.send.bytes), peer.sending);
   }
   int test_receive() override {
     if (!peers_.empty()) worker_->progress();
