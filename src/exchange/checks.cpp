@@ -204,22 +204,14 @@ std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const
       " at end): finish writing before begin, or write after end");
 }
 
-namespace {
-
-template <class Word>
-void repeat(std::byte* first, byte_count bytes, Word word) {
-  for (byte_count at = 0; at + byte_count{sizeof word} <= bytes; at += byte_count{sizeof word})
-    std::memcpy(first + at, &word, sizeof word);
-}
-
-}  // namespace
-
 void fill_poison(std::byte* first, byte_count bytes, const Element& element) {
   const bool single = element.scalar == Scalar::float32 || element.scalar == Scalar::complex64;
   const bool twice = element.scalar == Scalar::float64 || element.scalar == Scalar::complex128;
-  if (single) repeat(first, bytes, std::uint32_t{0x7fa0dbdb});
-  else if (twice) repeat(first, bytes, std::uint64_t{0x7ff4dbdbdbdbdbdb});
-  else repeat(first, bytes, std::uint8_t{0xdb});
+  const std::uint64_t poison = single  ? 0x7fa0dbdb7fa0dbdb
+                               : twice ? 0x7ff4dbdbdbdbdbdb
+                                       : 0xdbdbdbdbdbdbdbdb;
+  for (byte_count at = 0; at < bytes; at += byte_count{sizeof poison})
+    std::memcpy(first + at, &poison, std::min(bytes - at, byte_count{sizeof poison}));
 }
 
 StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {

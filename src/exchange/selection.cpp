@@ -453,27 +453,6 @@ class Trials final : public Track {
   const double start_ = MPI_Wtime();
 };
 
-// Restores ghosts, also when a trial throws.
-class GhostsGivenBack {
- public:
-  explicit GhostsGivenBack(const Plan& plan)
-      : plan_(plan), ghosts_(packed_cells(plan, End::ghosts)) {
-    for (const PackedCells& cells : ghosts_) cells.take(plan_, plan_.bases.data());
-  }
-  ~GhostsGivenBack() {
-    if (!is_done_) static_cast<void>(complaint_of([this] { restore(); }));
-  }
-  void restore() {
-    is_done_ = true;
-    for (const PackedCells& cells : ghosts_) cells.put(plan_, plan_.bases.data());
-  }
-
- private:
-  const Plan& plan_;
-  const std::vector<PackedCells> ghosts_;
-  bool is_done_ = false;
-};
-
 // A clause, then a table: each variant's time, fastest first, or why it was refused.
 std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
   std::vector<std::size_t> order(all.size());
@@ -549,7 +528,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
   } catch (const Error& error) {  // the race reports what the system now refuses on all ranks
     if (!error.is_refusal()) throw;
   }
-  GhostsGivenBack ghosts(plan);
+  SavedGhosts ghosts(plan);
   Trials trials(plan, arrays, all, use, found.sequences);
   const RaceResult result = run_race(all, trials);
   if (result.winner < 0)

@@ -57,4 +57,26 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
   return all;
 }
 
+/// Saves all ghosts; `restore` writes them back, else the destructor, without errors. Local. The
+/// plan must outlive it.
+class SavedGhosts {
+ public:
+  explicit SavedGhosts(const Plan& plan) : plan_(plan), ghosts_(packed_cells(plan, End::ghosts)) {
+    for (PackedCells& cells : ghosts_) cells.take(plan_, plan_.bases.data());
+  }
+  SavedGhosts(const SavedGhosts&) = delete;
+  SavedGhosts& operator=(const SavedGhosts&) = delete;
+  ~SavedGhosts() {
+    static_cast<void>(complaint_of([this] { restore(); }));
+  }
+  void restore() {
+    for (const PackedCells& cells : std::exchange(ghosts_, {}))
+      cells.put(plan_, plan_.bases.data());
+  }
+
+ private:
+  const Plan& plan_;
+  std::vector<PackedCells> ghosts_;
+};
+
 }  // namespace parhelion

@@ -1,6 +1,6 @@
 #include "transport/node/handshake.hpp"
 
-#include "parhelion/core/sparse_exchange.hpp"
+#include "core/collective_step.hpp"
 
 namespace parhelion {
 
@@ -15,9 +15,8 @@ void exchange_headers(const TransportContext& context,
   std::vector<Message> messages;
   std::vector<int> expected;
   for (std::size_t i = 0; i < headers.size(); ++i) {
-    messages.push_back({context.links[i]->rank, {}});
-    messages.back().append(headers[i].data(), headers[i].size());
     expected.push_back(context.links[i]->rank);
+    messages.push_back(message_of(headers[i], expected.back()));
   }
   const auto received = neighbor_exchange(context.plan.communicator(), messages, expected);
   const auto open_all = [&] {

@@ -105,11 +105,12 @@ NodeContext::NodeContext(const Communicator& comm)
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
-  return *neighbors_
-              .emplace(
-                  rank, std::make_unique<NodeNeighbor>(rank, mailbox.process, map_mailbox(mailbox)))
-              .first->second;
+  auto known = neighbors_.find(rank);
+  if (known == neighbors_.end() || !known->second->mailbox) {
+    auto met = std::make_unique<NodeNeighbor>(rank, mailbox.process, map_mailbox(mailbox));
+    known = neighbors_.insert_or_assign(rank, std::move(met)).first;
+  }
+  return *known->second;
 }
 
 Words NodeContext::record() const {
@@ -127,8 +128,8 @@ void NodeContext::watch(int rank, const Words& record) {
     meet(rank, place);
   } catch (const Error&) {  // no permission, or it has already ended
     const std::lock_guard lock(mutex_);
-    if (same_namespace && !unreachable_.contains(rank))
-      unreachable_.emplace(rank, std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
+    if (same_namespace && !neighbors_.contains(rank))
+      neighbors_.emplace(rank, std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
   }
 }
 
@@ -143,9 +144,8 @@ void NodeContext::keep_mpi_going() const {
 
 int NodeContext::lost_rank() {
   const std::lock_guard lock(mutex_);
-  for (const auto* some : {&neighbors_, &unreachable_})
-    for (const auto& [rank, neighbor] : *some)
-      if (const int lost = neighbor->lost(); lost >= 0) return lost;
+  for (const auto& [rank, neighbor] : neighbors_)
+    if (const int lost = neighbor->lost(); lost >= 0) return lost;
   listen();
   return heard_;
 }
@@ -181,7 +181,8 @@ void NodeContext::pass_on(int rank) {
 void NodeContext::tell_lost(int rank) {
   const std::lock_guard lock(mutex_);
   mailbox_->lost_rank.store(rank, std::memory_order_release);
-  for (const auto& [other, each] : neighbors_) ring(*each->mailbox);
+  for (const auto& [other, each] : neighbors_)
+    if (each->mailbox) ring(*each->mailbox);
   pass_on(rank);
 }
 

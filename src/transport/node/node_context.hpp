@@ -66,8 +66,7 @@ class NodeContext {
   std::shared_ptr<Mailbox> mailbox_;
   bool oversubscribed_ = false;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,
-      unreachable_;         // unreachable_: only the process is watched
+  std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_;
   int heard_ = -1;          // lost rank reported by a message
   std::int64_t told_ = -1;  // send buffer of reports; MPI may read it late
 };

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/collective_step.hpp"
 #include "core/environment.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
 #include "plan/layout.hpp"
 #include "transport/node/handshake.hpp"
 
@@ -29,16 +29,13 @@ namespace {
 std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
   const std::vector<int> ranks = comm.node_ranks();
   const bool first = comm.rank() == ranks.front();
-  std::vector<Message> header(1, {ranks.front(), {}});
-  header[0].append(mine.data(), mine.size());
-  const auto gathered = neighbor_exchange(comm, header, first ? ranks : std::vector<int>{});
+  const auto gathered = neighbor_exchange(
+      comm, {message_of(mine, ranks.front())}, first ? ranks : std::vector<int>{});
   Words all;
   for (const Message& message : gathered) put_list(all, message.values<global_index>());
   std::vector<Message> copies;
-  for (std::size_t i = 0; first && i < ranks.size(); ++i) {
-    copies.push_back({ranks[i], {}});
-    copies.back().append(all.data(), all.size());
-  }
+  for (std::size_t i = 0; first && i < ranks.size(); ++i)
+    copies.push_back(message_of(all, ranks[i]));
   const Words told =
       neighbor_exchange(comm, copies, {ranks.front()}).front().values<global_index>();
   WordReader reader(told);
