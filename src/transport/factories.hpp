@@ -14,18 +14,15 @@ std::vector<const TransportInfo*> known_transports();
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
-std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
     const std::string& name, std::shared_ptr<const ArrayAccess> access);
 /// The single-copy transport of the context's direction.
 std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
     const std::string& name, std::shared_ptr<const ArrayAccess> access);
-std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
 std::unique_ptr<Transport> make_device_ipc(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
-std::unique_ptr<Transport> make_ucx(const TransportContext& context);
-std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
-std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);
+std::unique_ptr<Transport> make_node_aware(
+    const TransportContext& context, const MakeMessenger& make);
 /// Messengers of node_aware. Collective; the context's links are those to the channels' ranks.
 std::unique_ptr<Messenger> make_mpi_messenger(
     const TransportContext& context, std::vector<Channel> channels);

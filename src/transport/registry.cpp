@@ -26,7 +26,6 @@ constexpr auto short_name = "node_aware", short_for = "node_aware(mpi)";
 std::string ucx_missing() {
   return "this build was made without UCX's headers (pip install libucx-cu12, then build again)";
 }
-std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_missing()); }
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) {
   throw Error(ucx_missing());
 }
@@ -36,6 +35,8 @@ namespace {
 
 // Direct copies slow down most when cores are far apart or migrate.
 constexpr double for_direct = 1.05;
+
+using Context = const TransportContext&;
 
 // A list keeps addresses valid.
 struct Registry {
@@ -47,22 +48,26 @@ struct Registry {
       {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor,
           {.reach = by_messages, .makes_communicator = true}},
       {"shared", "one copy between arrays in node-shared memory", Scope::same_node, works,
-          make_shared_transport,
+          [](Context of) { return make_single_copy(of, "shared", node_shared_access()); },
           {.refusal = private_field, .direct = true, .handicap = for_direct}},
       {"staged_shared", "two copies through rings in node-shared memory", Scope::same_node, works,
           make_staged_shared, {.reach = by_own_messages}},
       {"xpmem", "one copy between arrays that XPMEM maps", Scope::same_node, xpmem_unavailable,
-          make_xpmem, {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
+          [](Context of) { return make_single_copy(of, "xpmem", xpmem_access()); },
+          {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
       {"device_ipc", "one copy between arrays on devices that CUDA's handles share",
           Scope::same_node, device_ipc_unavailable, make_device_ipc,
           {.refusal = device_ipc_refusal, .reach = on_devices, .direct = true}},
-      {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx,
+      {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing,
+          [](Context of) {
+            return make_message_transport(of, make_ucx_messenger, {.mpi = false, .pieces = true});
+          },
           {.reach = by_messages, .between_nodes = true}},
       {"node_aware(mpi)", "what one node owes another collected, sent by MPI", Scope::anywhere,
-          works, make_node_aware_mpi,
+          works, [](Context of) { return make_node_aware(of, make_mpi_messenger); },
           {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
       {"node_aware(ucx)", "what one node owes another collected, sent by UCX", Scope::anywhere,
-          ucx_missing, make_node_aware_ucx,
+          ucx_missing, [](Context of) { return make_node_aware(of, make_ucx_messenger); },
           {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
   };
 };

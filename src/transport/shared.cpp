@@ -192,12 +192,4 @@ std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
   return std::make_unique<Shared>(context, name, std::move(access));
 }
 
-std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
-  return make_single_copy(context, "shared", node_shared_access());
-}
-
-std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
-  return make_single_copy(context, "xpmem", xpmem_access());
-}
-
 }  // namespace parhelion

@@ -244,11 +244,9 @@ class NodeAware final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context) {
-  return std::make_unique<NodeAware>(context, make_mpi_messenger);
-}
-std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context) {
-  return std::make_unique<NodeAware>(context, make_ucx_messenger);
+std::unique_ptr<Transport> make_node_aware(
+    const TransportContext& context, const MakeMessenger& make) {
+  return std::make_unique<NodeAware>(context, make);
 }
 
 }  // namespace parhelion

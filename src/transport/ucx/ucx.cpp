@@ -181,8 +181,4 @@ std::unique_ptr<Messenger> make_ucx_messenger(
   return std::make_unique<UcxMessages>(context, channels);
 }
 
-std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
-  return make_message_transport(context, make_ucx_messenger, {.mpi = false, .pieces = true});
-}
-
 }  // namespace parhelion
