@@ -28,10 +28,10 @@ std::shared_ptr<T> make_lines(std::size_t count) {
   return lines;
 }
 
-/// Node-shared memory with a 0 at the start of each cache line. Local.
-inline std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
-  const auto lines =
-      make_lines<SequenceLine>(static_cast<std::size_t>(bytes) / sizeof(SequenceLine));
+/// Node-shared memory with zeros at the start of each cache line. Local.
+template <class Line = SequenceLine>
+std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
+  const auto lines = make_lines<Line>(static_cast<std::size_t>(bytes) / sizeof(Line));
   return {lines, reinterpret_cast<std::byte*>(lines.get())};
 }
 

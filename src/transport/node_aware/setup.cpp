@@ -211,12 +211,10 @@ class Setup {
     byte_count total = 0;
     for_carried([&](Carried& each) { total += each.memory.size(); });
     if (total == 0) return;
-    work_.memory = make_lines_of(total);
+    work_.memory = make_lines_of<Told>(total);
     std::byte* next = work_.memory.get();
-    for_carried([&](Carried& each) {
-      each.memory.start = std::exchange(next, next + each.memory.size());
-      each.memory.construct();
-    });
+    for_carried(
+        [&](Carried& each) { each.memory.start = std::exchange(next, next + each.memory.size()); });
   }
 
   void carry(SliceName name, const std::vector<int>& there, const std::vector<byte_count>& slices) {

@@ -6,7 +6,6 @@
 #include <compare>
 #include <deque>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "parhelion/core/aligned.hpp"
@@ -47,10 +46,6 @@ struct SliceMemory {
   byte_count bytes = 0;
 
   byte_count size() const { return lines() + 2 * whole_lines(bytes); }
-  void construct() const {
-    for (std::size_t i = 0; i <= ranks; ++i)
-      new (start + i * sizeof(Told)) Told;  // reused memory holds old numbers
-  }
   Told& carrier() const { return *reinterpret_cast<Told*>(start); }
   Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
   std::byte* slot(std::uint64_t number) const {

@@ -212,7 +212,7 @@ void UcxWorker::wait_for(const UcxOperation& operation, Clock::time_point limit)
 void UcxWorker::progress() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
-  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  ++looks_;
   ucx_.worker_progress(worker_);
 }
 
@@ -222,10 +222,10 @@ void UcxWorker::stand_by() {
   std::unique_lock lock(mutex_);
   for (std::uint64_t seen = 0; !closing_;) {
     close_.wait_for(lock, longest_absence);
-    if (seen == looks_.load(std::memory_order_relaxed))
+    if (seen == looks_)
       while (ucx_.worker_progress(worker_) != 0) {
       }
-    seen = looks_.load(std::memory_order_relaxed);
+    seen = looks_;
   }
 }
 

@@ -87,7 +87,7 @@ class UcxWorker {
   std::mutex mutex_;
   std::map<std::string, Connection> connections_;  // by address
   std::atomic<std::uint64_t> next_tag_{1};
-  std::atomic<std::uint64_t> looks_{0};  // number of progress calls
+  std::uint64_t looks_ = 0;  // number of progress calls
   bool closing_ = false;
   std::condition_variable close_;
   std::thread stand_by_;  // last member: uses all above
