@@ -261,8 +261,8 @@ class FailureNotes {
 
     explicit StageNotes(const StagePlan& stage) {
       for (const LinkPlan& link : stage.links) {
-        if (link.reverse.send_bytes > 0) sends.add(sends.size(), link.rank);
-        if (link.reverse.receive_bytes > 0) receives.add(receives.size(), link.rank);
+        if (link.reverse.send_bytes > 0) sends.add(link.rank);
+        if (link.reverse.receive_bytes > 0) receives.add(link.rank);
       }
       received.resize(receives.size(), -1);
     }

@@ -34,7 +34,7 @@ MaskedExchange::MaskedExchange(const MaskedCells& cells, const std::vector<local
     const Neighbor& neighbor = cells.neighbors()[k];
     slots_.push_back({all});
     all += bytes(std::max(neighbor.sent.most, neighbor.received.most));
-    for (RequestSet* set : {&sends_, &receives_}) set->add(k, neighbor.rank);
+    for (RequestSet* set : {&sends_, &receives_}) set->add(neighbor.rank);
   }
   const auto executor = make_executor(MemorySpace::host);
   out_ = executor->allocate(all), in_ = executor->allocate(all);
@@ -151,7 +151,7 @@ void MaskedExchange::start() {
 
 bool MaskedExchange::has_arrived(std::size_t k) {
   for (int i; slots_[k].missing && (i = receives_.test_any()) >= 0;)
-    slots_[receives_.channel(i)].missing = false;
+    slots_[i].missing = false;
   return !slots_[k].missing;
 }
 

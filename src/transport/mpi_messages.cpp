@@ -11,36 +11,30 @@ class MpiMessages final : public Messenger {
   MpiMessages(const TransportContext& context, std::vector<Channel> channels)
       : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag),
         channels_(std::move(channels)) {
-    for (int i = 0; i < static_cast<int>(channels_.size()); ++i) {
-      const Channel& channel = channels_[i];
+    for (const Channel& channel : channels_) {
       send_types_.emplace_back(channel.send.bytes);
       receive_types_.emplace_back(channel.receive.bytes);
-      send_of_.push_back(sends_.size());
-      if (channel.send.bytes > 0) sends_.add(i, channel.rank);
-      if (channel.receive.bytes > 0) receives_.add(i, channel.rank);
+      for (RequestSet* set : {&sends_, &receives_}) set->add(channel.rank);
     }
   }
 
   // In channel order: messages of one tag match receives in order.
   void start_receives() override {
-    for (int r = 0; r < receives_.size(); ++r) {
-      const int i = receives_.channel(r);
+    for (int i = 0; i < receives_.size(); ++i) {
       const Channel& channel = channels_[i];
+      if (channel.receive.bytes == 0) continue;
       check_reached(MPI_Irecv(channel.receive.in(arrays_.bases()), receive_types_[i].count(),
-                        receive_types_[i].type(), channel.rank, tag_, comm_, &receives_[r]),
+                        receive_types_[i].type(), channel.rank, tag_, comm_, &receives_[i]),
           channel.rank, "MPI_Irecv");
     }
   }
   void start_send(int i) override {
     const Channel& channel = channels_[i];
     check_reached(MPI_Isend(channel.send.in(arrays_.bases()), send_types_[i].count(),
-                      send_types_[i].type(), channel.rank, tag_, comm_, &sends_[send_of_[i]]),
+                      send_types_[i].type(), channel.rank, tag_, comm_, &sends_[i]),
         channel.rank, "MPI_Isend");
   }
-  int test_receive() override {
-    const int done = receives_.test_any();
-    return done < 0 ? -1 : receives_.channel(done);
-  }
+  int test_receive() override { return receives_.test_any(); }
   bool test_sends() override { return sends_.test_all(); }
   bool settle() override {
     const bool settled = receives_.settle() & sends_.settle();
@@ -54,8 +48,7 @@ class MpiMessages final : public Messenger {
   Tag tag_;
   std::vector<Channel> channels_;
   std::vector<MessageType> send_types_, receive_types_;
-  std::vector<int> send_of_;  // by channel: index of its send request
-  RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};
+  RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};  // by channel
 };
 
 }  // namespace

@@ -23,7 +23,6 @@ class Neighborhood final : public Messenger {
       weights.push_back(1);
       add(channel.send, sides_->sends);
       add(channel.receive, sides_->receives);
-      receives_something_.push_back(channel.receive.bytes > 0);
     }
     const int degree = ranks.size();
     const Communicator& comm = context.plan.communicator();
@@ -36,11 +35,7 @@ class Neighborhood final : public Messenger {
     check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4
     if (MPI_Neighbor_alltoallw_init == nullptr) return;
-    const auto& [out, in] = *sides_;
-    check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(),
-                  out.types.data(), MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(),
-                  graph_, MPI_INFO_NULL, &request_),
-        "MPI_Neighbor_alltoallw_init");
+    check_mpi(call(MPI_Neighbor_alltoallw_init, MPI_INFO_NULL), "MPI_Neighbor_alltoallw_init");
 #endif
   }
   // A pending collective can be neither cancelled nor freed (MPI-4.1 §6.12, §6.13): orphans its
@@ -60,20 +55,14 @@ class Neighborhood final : public Messenger {
   }
   void start_send(int) override {}
   void flush() override {
-    if (request_ != MPI_REQUEST_NULL) {
-      check_mpi(MPI_Start(&request_), "MPI_Start");
-      return;
-    }
-    const auto& [out, in] = *sides_;
-    check_mpi(
-        MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(),
-            MPI_BOTTOM, in.counts.data(), in.places.data(), in.types.data(), graph_, &request_),
-        "MPI_Ineighbor_alltoallw");
+    if (request_ != MPI_REQUEST_NULL) check_mpi(MPI_Start(&request_), "MPI_Start");
+    else check_mpi(call(MPI_Ineighbor_alltoallw), "MPI_Ineighbor_alltoallw");
   }
   int test_receive() override {
     if (!test_sends()) return -1;
-    while (next_ < receives_something_.size() && !receives_something_[next_]) ++next_;
-    return next_ < receives_something_.size() ? static_cast<int>(next_++) : -1;
+    const std::vector<int>& counts = sides_->receives.counts;
+    while (next_ < counts.size() && counts[next_] == 0) ++next_;
+    return next_ < counts.size() ? static_cast<int>(next_++) : -1;
   }
   bool test_sends() override {
     if (done_) return true;
@@ -103,6 +92,12 @@ class Neighborhood final : public Messenger {
   struct Sides {
     Side sends, receives;
   };
+  template <class Function, class... Rest>
+  int call(Function function, Rest... rest) {
+    const auto& [out, in] = *sides_;
+    return function(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(), MPI_BOTTOM,
+        in.counts.data(), in.places.data(), in.types.data(), graph_, rest..., &request_);
+  }
   static void add(const MessagePlace& place, Side& side) {
     const MessageType& type = side.owned.emplace_back(place.bytes);
     side.counts.push_back(type.count());
@@ -111,7 +106,6 @@ class Neighborhood final : public Messenger {
   }
 
   std::shared_ptr<Sides> sides_ = std::make_shared<Sides>();
-  std::vector<bool> receives_something_;
   MPI_Comm graph_ = MPI_COMM_NULL;
   MadeComms::Use graph_use_;
   MPI_Request request_ = MPI_REQUEST_NULL;

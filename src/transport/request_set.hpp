@@ -24,7 +24,7 @@ inline void check_reached(int code, int rank, const char* call) {
                            "start the job again");
 }
 
-/// Requests and their channels. The destructor waits up to 1 s for pending ones of a failed
+/// One request per rank added. The destructor waits up to 1 s for pending ones of a failed
 /// exchange, because MPI may still access their memory.
 class RequestSet {
  public:
@@ -39,15 +39,13 @@ class RequestSet {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
 
-  void add(int channel, int rank) {
-    channels_.push_back(channel);
+  void add(int rank) {
     ranks_.push_back(rank);
     statuses_.emplace_back();
     requests_.push_back(MPI_REQUEST_NULL);
   }
   MPI_Request& operator[](int i) { return requests_[i]; }
   int size() const { return requests_.size(); }
-  int channel(int i) const { return channels_[i]; }
   int rank(int i) const { return ranks_[i]; }
 
   /// Index of a newly completed request, or −1.
@@ -128,7 +126,7 @@ class RequestSet {
   bool given_up_ = false, cancelled_ = false;
   std::vector<MPI_Request> requests_;
   std::vector<MPI_Status> statuses_;
-  std::vector<int> channels_, ranks_;
+  std::vector<int> ranks_;
 };
 
 }  // namespace parhelion
