@@ -35,12 +35,15 @@ void require_reducible(const Plan& plan, Reduction reduction) {
 }
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
-// The option at_once overrides the environment.
-bool overlaps(const ExchangeOptions& options) {
-  return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
+
+// With what the environment adds; at_once overrides it.
+ExchangeOptions complete(ExchangeOptions options) {
+  options.transport = requested_transport(options.transport);
+  options.overlap = options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
+  return options;
 }
 
-Use use_of(const ExchangeOptions& options) {
+void require_use(const ExchangeOptions& options) {
   if (!(options.work_s >= 0 && options.work_s <= 1))
     throw Error(
         concat("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1"));
@@ -48,31 +51,34 @@ Use use_of(const ExchangeOptions& options) {
     throw Error(
         "an exchange cannot be both called at once and begun around work: use one of at_once "
         "and overlap");
-  return {overlaps(options), options.at_once, options.work_s};
 }
 
-TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
-  return [transport, options](Properties& told) {
-    told.add("the transport", transport);
-    for (const TransportInfo& info : transports()) told.add("a registered transport", info.name);
-    told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
-    told.add("whether calls are checked", checks(options) ? "yes" : "no");
-    told.add(
-        "whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
-    if (transport != "auto") return;
-    told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
-    told.add("the work in seconds", std::to_string(options.work_s));
-    told.add("the environment variable PARHELION_AUTO", auto_list_text());
-  };
+void tell(const ExchangeOptions& options, Properties& told) {
+  told.add("the transport", options.transport);
+  for (const TransportInfo& info : transports()) told.add("a registered transport", info.name);
+  told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
+  told.add("whether calls are checked", checks(options) ? "yes" : "no");
+  told.add("whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
+  if (options.transport != "auto") return;
+  told.add("whether the exchange overlaps with work", options.overlap ? "yes" : "no");
+  told.add("the work in seconds", std::to_string(options.work_s));
+  told.add("the environment variable PARHELION_AUTO", auto_list_text());
 }
 
 // The plan's headers carry how to watch each neighbor on the node.
-Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
-    const std::function<void()>& check, const std::function<int()>& threads) {
+Plan plan_watched(std::vector<Group> groups, const ExchangeOptions& options) {
   const Communicator comm = groups.front().patterns.front().communicator;
   auto& watch = comm.shared_state<Watch>();
-  Plan plan =
-      make_plan(std::move(groups), {options, check, [&] { return watch.record(); }, threads});
+  std::shared_ptr<CopyTeam> team;  // until the plan owns it
+  const auto check = [&] {
+    require_use(options);
+    team = copy_team(thread_count(options.threads));
+    if (options.transport == "auto") parse_auto_list(auto_list_text(), known_transports());
+    require_transport(options);
+  };
+  Plan plan = make_plan(std::move(groups),
+      {[&](Properties& told) { tell(options, told); }, check, [&] { return watch.record(); },
+          [&] { return team ? team->size() : 1; }});
   watch.meet(plan);
   return plan;
 }
@@ -86,28 +92,9 @@ std::vector<int> ranks_of(const Plan& plan, Keep&& keep) {
   return {ranks.begin(), ranks.end()};
 }
 
-std::vector<int> neighbors_of(const Plan& plan) {
-  return ranks_of(plan, [](const LinkPlan&) { return true; });
-}
-
 std::vector<int> senders_of(const Plan& plan, Direction way) {
   return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
-
-// Parsed options.
-struct Settings {
-  std::string transport;
-  Use use = {};
-  std::shared_ptr<CopyTeam> team = {};  // until the plan owns it
-
-  /// Throws Error for invalid options or environment variables. Local.
-  void read(const ExchangeOptions& options) {
-    use = use_of(options);
-    team = copy_team(thread_count(options.threads));
-    if (transport == "auto") parse_auto_list(auto_list_text(), known_transports());
-    else parse_choice(transport);
-  }
-};
 
 struct OwnArrays {
   Plan& plan;
@@ -118,11 +105,10 @@ struct OwnArrays {
 }  // namespace
 
 struct Exchange::Impl final : Operation {
+  const ExchangeOptions options;
   Plan plan;
   BoundArrays arrays;
-  Selected chosen;  // a subset creates its stages at first use
-  Use use;
-  bool by_auto = false, combine_in_end = false;
+  Selected chosen;            // a subset creates its stages at first use
   double timeout_s, setup_s;  // time limits of exchanges and of collective set-up
   struct Refusal {
     std::uint64_t version = 0;  // arrays for which the transports were tested
@@ -139,13 +125,9 @@ struct Exchange::Impl final : Operation {
   std::shared_ptr<StaleCheck> stale_check;  // created on demand
   Direction way = Direction::forward;
 
-  Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
-      : plan(plan_watched(
-            std::move(groups), equal_options(settings.transport, options),
-            [&] { settings.read(options); },
-            [&] { return settings.team ? settings.team->size() : 1; })),
-        arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)),
-        setup_s(setup_limit(options)) {
+  Impl(std::vector<Group> groups, const ExchangeOptions& asked)
+      : options(complete(asked)), plan(plan_watched(std::move(groups), options)), arrays(plan),
+        timeout_s(time_limit(options.timeout_s, options.check)), setup_s(setup_limit(options)) {
     if (options.combine_in_end && plan.stages.size() > 1)
       throw Error(
           "a reverse exchange dimension by dimension passes on what it has combined: leave "
@@ -153,23 +135,21 @@ struct Exchange::Impl final : Operation {
     if (options.progress_thread || is_on("PARHELION_PROGRESS"))
       progress = &ProgressThread::of_process();
     if (checks(options)) {
-      calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
+      calls = std::make_shared<CallCheck>(
+          plan.communicator(), ranks_of(plan, [](const LinkPlan&) { return true; }), timeout_s);
       array_check = std::make_unique<ArrayCheck>(plan);
     }
-    use = settings.use;
-    by_auto = settings.transport == "auto";
-    chosen = by_auto ? select(plan, arrays, use)
-                     : select_by_name(plan, arrays, parse_choice(settings.transport));
-    combine_in_end = options.combine_in_end;
-    chosen.stages->make_reverse(combine_in_end);
+    chosen = by_auto() ? select(plan, arrays, options)
+                       : select_by_name(plan, arrays, parse_choice(options.transport));
+    chosen.stages->make_reverse(options.combine_in_end);
     of_forward = of_reverse = {arrays.version(), {}};
   }
 
   Impl(const Impl& whole, const Only& only)
-      : plan(plan_of(whole.plan, only)), arrays(plan, &whole.arrays), use(whole.use),
-        combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), setup_s(whole.setup_s),
-        progress(whole.progress), numbers(whole.numbers_of(only)),
-        subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
+      : options(whole.options), plan(plan_of(whole.plan, only)), arrays(plan, &whole.arrays),
+        timeout_s(whole.timeout_s), setup_s(whole.setup_s), progress(whole.progress),
+        numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)),
+        calls(whole.calls) {
     chosen.choice = whole.chosen.choice;
     chosen.reason = whole.chosen.reason;
     if (calls) array_check = std::make_unique<ArrayCheck>(plan);
@@ -180,11 +160,10 @@ struct Exchange::Impl final : Operation {
     if (groups.empty())
       throw Error("an exchange needs at least one group: pass a pattern with its fields");
     const Communicator comm = groups.front().patterns.front().communicator;
-    return collectively(comm, "Exchange", setup_limit(options), [&] {
-      return std::make_shared<Impl>(
-          std::move(groups), options, Settings{requested_transport(options.transport)});
-    });
+    return collectively(comm, "Exchange", setup_limit(options),
+        [&] { return std::make_shared<Impl>(std::move(groups), options); });
   }
+  bool by_auto() const { return options.transport == "auto"; }
 
   ~Impl() override {
     if (under_way() && progress && !is_forked_child()) progress->ended();
@@ -205,7 +184,7 @@ struct Exchange::Impl final : Operation {
       if (is_refused()) plan.move_to(arrays.bases());
       else arrays.bind({});
       auto stages = select_by_name(plan, arrays, chosen.choice).stages;
-      stages->make_reverse(combine_in_end);
+      stages->make_reverse(options.combine_in_end);
       return stages;
     });
     chosen.stages = std::move(made);
@@ -228,12 +207,12 @@ struct Exchange::Impl final : Operation {
         arrays.bind(given);
         plan.move_to(arrays.bases());
       });
-      if (!by_auto) return Selected{};
-      Selected made = select(plan, arrays, use, true);
-      made.stages->make_reverse(combine_in_end);
+      if (!by_auto()) return Selected{};
+      Selected made = select(plan, arrays, options, true);
+      made.stages->make_reverse(options.combine_in_end);
       return made;
     });
-    if (!by_auto) return;
+    if (!by_auto()) return;
     chosen = std::move(next);
     of_forward = of_reverse = {arrays.version(), {}};
     let_subsets_follow(chosen);
@@ -286,7 +265,7 @@ struct Exchange::Impl final : Operation {
   // With at_once, transports may forward messages after begin: neighbors would wait for this
   // rank.
   void require_begin() const {
-    if (use.at_once)
+    if (options.at_once)
       throw Error("this exchange was made to be called at once only: leave out the option at_once");
   }
   void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
@@ -329,7 +308,11 @@ struct Exchange::Impl final : Operation {
   }
 
   void begin_checked(Direction direction, Reduction how) {
-    tell_call(direction, how);
+    way = direction;
+    const std::string what = direction == Direction::forward
+                                 ? "a forward exchange of "
+                                 : std::string("a reverse exchange (") + to_string(how) + ") of ";
+    call = calls->tell(what + (subset.empty() ? "all fields" : subset));
     array_check->begin(arrays, direction);
   }
 
@@ -339,14 +322,6 @@ struct Exchange::Impl final : Operation {
     await_calls();
     chosen.stages->end(timeout_s, queue, [&] { calls->look(); });
     if (!written.empty()) throw Error(written);
-  }
-
-  void tell_call(Direction direction, Reduction how) {
-    way = direction;
-    const std::string what = direction == Direction::forward
-                                 ? "a forward exchange of "
-                                 : std::string("a reverse exchange (") + to_string(how) + ") of ";
-    call = calls->tell(what + (subset.empty() ? "all fields" : subset));
   }
 
   void await_calls() {

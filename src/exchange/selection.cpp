@@ -310,8 +310,8 @@ Hash kind_here(const Plan& plan) {
   return hash;
 }
 
-Situation situation_here(const Plan& plan, const Use& use) {
-  Situation here{.at_once = use.at_once, .threads = mpi_serves_all_threads()};
+Situation situation_here(const Plan& plan, const ExchangeOptions& options) {
+  Situation here{.at_once = options.at_once, .threads = mpi_serves_all_threads()};
   for (const StagePlan& stage : plan.stages)
     for (const LinkPlan& link : stage.links) {
       const bool on_node = plan.communicator().node_rank(link.rank) >= 0;
@@ -339,10 +339,11 @@ std::vector<bool> refused_here(
   return refused;
 }
 
-Survey survey(const Plan& plan, const Known& known, const AutoList& list, const Use& use) {
+Survey survey(
+    const Plan& plan, const Known& known, const AutoList& list, const ExchangeOptions& options) {
   const Communicator& comm = plan.communicator();
   comm.node();
-  const Situation here = situation_here(plan, use);
+  const Situation here = situation_here(plan, options);
   const std::uint64_t kind =
       kind_here(plan).value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
   std::vector<std::uint64_t> mine{kind, static_cast<std::uint64_t>(plan.bytes_sent()), here.near,
@@ -356,7 +357,7 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
   Situation& there = found.situation;
   bool* const flags[] = {&there.near, &there.far, &there.small, &there.large, &there.threads};
   for (std::size_t i = 0; i < std::size(flags); ++i) *flags[i] = all[2 + i] > 0;
-  there.at_once = use.at_once;
+  there.at_once = options.at_once;
   there.by_dimension = found.sequences.serves(Sequence::by_dimension);
   there.far_by_dimension = found.sequences.serves(Sequence::far_by_dimension);
   for (std::size_t i = sequences + SequenceSurvey::words; i < all.size(); ++i)
@@ -369,9 +370,9 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
 class Trials final : public Track {
  public:
   Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
-      const Use& use, const SequenceSurvey& sequences)
-      : plan_(plan), arrays_(arrays), candidates_(all), use_(use), sequences_(sequences),
-        work_is_unknown_(use.overlap && use.work_s == 0), made_(all.size()) {}
+      const ExchangeOptions& options, const SequenceSurvey& sequences)
+      : plan_(plan), arrays_(arrays), candidates_(all), overlap_(options.overlap),
+        work_s_(options.work_s), sequences_(sequences), made_(all.size()) {}
 
   // A candidate that the system refuses on all ranks leaves the race.
   std::string make(int candidate) override {
@@ -406,7 +407,7 @@ class Trials final : public Track {
       next += turn.samples;
     }
     // The lower of two exchanges: a disturbed one must not lengthen all trials.
-    if (std::exchange(work_is_unknown_, false)) use_.work_s = std::min(seconds.front(), 200e-6);
+    if (overlap_ && work_s_ == 0) work_s_ = std::min(seconds.front(), 200e-6);
     return seconds;
   }
 
@@ -417,13 +418,13 @@ class Trials final : public Track {
   double seconds_of(Stages& stages, int exchanges) {
     double seconds = 0;
     for (int i = 0; i < exchanges; ++i) {
-      if (!use_.overlap) spin(use_.work_s);
+      if (!overlap_) spin(work_s_);
       double start = MPI_Wtime();
       stages.begin(Direction::forward);
-      if (use_.overlap) {
+      if (overlap_) {
         stages.leave(true);
         seconds += MPI_Wtime() - start;
-        spin(use_.work_s);
+        spin(work_s_);
         start = MPI_Wtime();
       }
       stages.end(limit_s_);
@@ -444,9 +445,9 @@ class Trials final : public Track {
   const Plan& plan_;
   const BoundArrays& arrays_;
   const std::vector<Candidate>& candidates_;
-  Use use_;
+  const bool overlap_;
+  double work_s_;  // with overlap, 0 until the first turn measures an exchange
   const SequenceSurvey& sequences_;
-  bool work_is_unknown_;  // until the first turn measures an exchange
   std::map<Sequence, std::shared_ptr<const Plan>> plans_;
   std::vector<std::unique_ptr<Stages>> made_;
   double elapsed_ = 0;  // equal on all ranks
@@ -454,7 +455,8 @@ class Trials final : public Track {
 };
 
 // A clause, then a table: each variant's time, fastest first, or why it was refused.
-std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
+std::string reason_of(
+    const std::vector<Candidate>& all, const RaceResult& result, const ExchangeOptions& options) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), 0);
   const auto seconds = [&](std::size_t i) {
@@ -467,7 +469,7 @@ std::string reason_of(const std::vector<Candidate>& all, const RaceResult& resul
   std::ostringstream text;
   text << std::left << std::fixed << std::setprecision(1);
   text << "the fastest when the exchange was made\n  " << std::setw(width) << "variant"
-       << "  µs per exchange" << (use.overlap ? ", in begin and end" : "");
+       << "  µs per exchange" << (options.overlap ? ", in begin and end" : "");
   for (const std::size_t i : order) {
     const Standing& each = result.standings[i];
     if (!each.made && each.refusal.empty()) continue;
@@ -498,12 +500,13 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
   return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
 }
 
-Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew) {
+Selected select(
+    const Plan& plan, const BoundArrays& arrays, const ExchangeOptions& options, bool anew) {
   const Communicator& comm = plan.communicator();
   const Known known = known_transports();
   const AutoList list =
       parse_auto_list(auto_list_text(), known);  // equal on all ranks, so all throw
-  const Survey found = survey(plan, known, list, use);
+  const Survey found = survey(plan, known, list, options);
   const std::vector<Candidate> all = candidates(known, found.situation, list);
   if (all.empty())
     throw Error("no transport reaches arrays in " +
@@ -513,8 +516,8 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
   Hash kind;
   kind.add(found.kind)
       .add(comm.size())
-      .add(use.overlap)
-      .add(static_cast<std::int64_t>(use.work_s * 1e9));
+      .add(options.overlap)
+      .add(static_cast<std::int64_t>(options.work_s * 1e9));
   for (const Candidate& each : all) kind.add_range(each.choice.name());
   TuningCache& cache = comm.shared_state<TuningCache>();
   const bool only_one = all.size() == 1;
@@ -529,7 +532,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
     if (!error.is_refusal()) throw;
   }
   SavedGhosts ghosts(plan);
-  Trials trials(plan, arrays, all, use, found.sequences);
+  Trials trials(plan, arrays, all, options, found.sequences);
   const RaceResult result = run_race(all, trials);
   if (result.winner < 0)
     throw Error("auto finds no transport that works: " + result.standings.front().refusal,
@@ -537,7 +540,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
   ghosts.restore();
   const Choice& winner = all[result.winner].choice;
   cache.learn(kind.value(), found.bytes, winner);
-  return {winner, trials.take_out(result.winner), reason_of(all, result, use)};
+  return {winner, trials.take_out(result.winner), reason_of(all, result, options)};
 }
 
 }  // namespace parhelion

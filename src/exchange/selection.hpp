@@ -50,15 +50,6 @@ std::string auto_list_text();
 /// Throws Error for a missing sign, a name not in `known`, and a name with both signs.
 AutoList parse_auto_list(const std::string& text, const std::vector<const TransportInfo*>& known);
 
-/// How the program will use an exchange. Equal on all ranks.
-struct Use {
-  bool overlap = false;  ///< begin and end around work; else called at once
-  bool at_once = false;  ///< never begun
-  /// Seconds of work between begin and end, or before each call. 0 with overlap: one exchange's
-  /// duration, at most 200 µs.
-  double work_s = 0;
-};
-
 /// Determines the candidates. Equal on all ranks after a reduction.
 struct Situation {
   bool near = false, far = false;  ///< some rank has a neighbor on its own / on another node
@@ -131,8 +122,10 @@ struct Selected {
 Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
 
 /// Collective. Races the candidates, or, unless `anew`, reuses the result of a similar plan on this
-/// communicator. Preserves ghosts, also on errors. Throws Error when PARHELION_AUTO (equal on all
+/// communicator. The options' overlap, at_once and work_s tell how the program will use the
+/// exchange. Preserves ghosts, also on errors. Throws Error when PARHELION_AUTO (equal on all
 /// ranks) or the arrays' memory excludes all candidates, and as trials do.
-Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew = false);
+Selected select(
+    const Plan& plan, const BoundArrays& arrays, const ExchangeOptions& options, bool anew = false);
 
 }  // namespace parhelion
