@@ -356,7 +356,8 @@ std::vector<NodeTraffic> Stages::traffic() const {
   return all;
 }
 
-void Stages::prepare(Direction direction, Reduction reduction) {
+void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
+  const Hold hold(*this);
   if (failure_)
     throw Error(
         "this exchange has failed before, its neighbors may be at another one: make a new "
@@ -367,11 +368,6 @@ void Stages::prepare(Direction direction, Reduction reduction) {
   stage_ = 0;
   begun_by_ = std::this_thread::get_id();
   if (notes_) notes_->reset();
-}
-
-void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
-  const Hold hold(*this);
-  prepare(direction, reduction);
   queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
   try {
     while (!queue_->is_done(copied_))

@@ -135,7 +135,6 @@ class Stages final : BackgroundWork {
   [[noreturn]] static void refuse_inside();
   bool advance() override;
   bool may_work_here() const;
-  void prepare(Direction direction, Reduction reduction);
   Poll poll(bool in_end = false);
   void begin_next();
   void finish(double timeout_s, const std::function<void()>& look);

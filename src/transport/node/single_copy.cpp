@@ -166,12 +166,12 @@ void SingleCopy::note_left(SingleCopySlot& slot, DeferredNote& note) {
 }
 
 void SingleCopy::find_left(SingleCopySlot& slot, const BlockPlace& place) const {
-  slot.found_memory = access_->map(place);
-  slot.found = {slot.found_memory.get() + place.offset, slot.way->receive_bytes, slot.one_way()};
+  const auto memory = access_->map(place);
+  slot.found = {{memory, memory.get() + place.offset}, slot.way->receive_bytes, slot.one_way()};
 }
 
 void SingleCopy::take_left(SingleCopySlot& slot, const DeferredNote& note, Reduction reduction) {
-  if (slot.found_memory == nullptr) find_left(slot, note.place);
+  if (!slot.found.start) find_left(slot, note.place);
   std::byte* const message[1] = {slot.found.slot(number_)};
   queue_.enqueue(slot.way->unpack, message, arrays_.bases(), reduction);
 }
@@ -192,13 +192,13 @@ bool SingleCopy::make_room() {
   std::byte* next = deferred_memory_.get();
   for (SingleCopySlot& slot : slots_) {
     if (!slot.may_be_deferred()) continue;
-    slot.left.start = std::exchange(next, next + slot.left.bytes());
+    slot.left.start = {deferred_memory_, std::exchange(next, next + slot.left.bytes())};
   }
   return true;
 }
 
 BlockPlace SingleCopy::place_left(const SingleCopySlot& slot) const {
-  const std::byte* const first = slot.left.start;
+  const std::byte* const first = slot.left.start.get();
   return access_->describe({first, first, first + slot.left.bytes()}).value();
 }
 

@@ -41,13 +41,13 @@ struct DeferredNote {
 };
 
 struct DeferredBox {
-  std::byte* start = nullptr;
+  std::shared_ptr<std::byte> start;
   byte_count message = 0;
   bool one_way = false;
 
   byte_count bytes() const { return deferred_slots(one_way) * whole_lines(message); }
   std::byte* slot(std::uint64_t number) const {
-    return start + number % deferred_slots(one_way) * whole_lines(message);
+    return start.get() + number % deferred_slots(one_way) * whole_lines(message);
   }
 };
 
@@ -92,10 +92,9 @@ struct SingleCopySlot {
   };
   std::array<KnownSet, array_sets_kept> known;  ///< mapped addresses
   std::shared_ptr<std::byte> their_table;
-  Program copies;     ///< between the neighbor's ghosts and this rank's cells
-  DeferredBox left;   ///< to this neighbor; forward: allocated on first use
-  DeferredBox found;  ///< from this neighbor
-  std::shared_ptr<std::byte> found_memory;
+  Program copies;                   ///< between the neighbor's ghosts and this rank's cells
+  DeferredBox left;                 ///< to this neighbor; forward: allocated on first use
+  DeferredBox found;                ///< from this neighbor
   std::uint64_t last_deferred = 0;  ///< last deferred exchange
   std::uint64_t put = 0;            ///< last exchange whose message is delivered and signaled
   bool copying = false;             ///< pending copy for the neighbor, not signaled yet
