@@ -297,30 +297,6 @@ struct Survey {
   std::uint64_t bytes = 0;  // sent by all ranks
 };
 
-// Equal for similar plans: same neighbors, small pieces, and fastest dimension in memory.
-Hash kind_here(const Plan& plan) {
-  Hash hash;
-  hash.add(plan.executor->threads());
-  for (const StagePlan& stage : plan.stages)
-    for (const LinkPlan& link : stage.links) {
-      hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.small);
-      hash.add(link.forward.send_bytes > 0).add(link.forward.receive_bytes > 0);
-      if (!link.orders.empty()) hash.add_range(link.orders.front());
-    }
-  return hash;
-}
-
-Situation situation_here(const Plan& plan, const ExchangeOptions& options) {
-  Situation here{.at_once = options.at_once, .threads = mpi_serves_all_threads()};
-  for (const StagePlan& stage : plan.stages)
-    for (const LinkPlan& link : stage.links) {
-      const bool on_node = plan.communicator().node_rank(link.rank) >= 0;
-      (on_node ? here.near : here.far) = true;
-      if (on_node) (link.small ? here.small : here.large) = true;
-    }
-  return here;
-}
-
 // Tests direct transports only up to the first usable one: testing XPMEM initializes it.
 std::vector<bool> refused_here(
     const Plan& plan, const Known& all, const Situation& here, const AutoList& list) {
@@ -331,9 +307,8 @@ std::vector<bool> refused_here(
     const bool another_serves = info->traits.direct && found_direct && !adds(list, info->name);
     const bool asked = takes_part(*info, here, list) && !another_serves;
     const bool needs_node = info->scope == Scope::same_node || info->traits.passes_on;
-    refused.push_back(
-        asked && ((needs_node && !watched) || (info->unavailable && !info->unavailable().empty()) ||
-                     !refusal_of(*info, plan).empty()));
+    refused.push_back(asked && ((needs_node && !watched) || !info->unavailable().empty() ||
+                                   !refusal_of(*info, plan).empty()));
     found_direct = found_direct || (info->traits.direct && asked && !refused.back());
   }
   return refused;
@@ -343,9 +318,19 @@ Survey survey(
     const Plan& plan, const Known& known, const AutoList& list, const ExchangeOptions& options) {
   const Communicator& comm = plan.communicator();
   comm.node();
-  const Situation here = situation_here(plan, options);
-  const std::uint64_t kind =
-      kind_here(plan).value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
+  Situation here{.at_once = options.at_once, .threads = mpi_serves_all_threads()};
+  Hash hash;  // equal for similar plans: same neighbors, small pieces, fastest dimension in memory
+  hash.add(plan.executor->threads());
+  for (const StagePlan& stage : plan.stages)
+    for (const LinkPlan& link : stage.links) {
+      const bool on_node = comm.node_rank(link.rank) >= 0;
+      (on_node ? here.near : here.far) = true;
+      if (on_node) (link.small ? here.small : here.large) = true;
+      hash.add(link.rank).add(on_node).add(link.small);
+      hash.add(link.forward.send_bytes > 0).add(link.forward.receive_bytes > 0);
+      if (!link.orders.empty()) hash.add_range(link.orders.front());
+    }
+  const std::uint64_t kind = hash.value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
   std::vector<std::uint64_t> mine{kind, static_cast<std::uint64_t>(plan.bytes_sent()), here.near,
       here.far, here.small, here.large, here.threads};
   const std::size_t sequences = mine.size();

@@ -2,10 +2,6 @@
 
 #include <sched.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "core/collective_step.hpp"
 #include "core/lost_rank.hpp"
 #include "exchange/background.hpp"
@@ -38,7 +34,7 @@ Waiter::Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
 
 void Waiter::relax() {
 #if defined(__x86_64__)
-  _mm_pause();
+  __builtin_ia32_pause();
 #endif
 }
 

@@ -20,11 +20,8 @@ constexpr byte_count most_pieces = 64;
 
 // For tests: applies to messages to any neighbor.
 byte_count piece_size_for_tests() {
-  static const byte_count size = [] {
-    const auto told = number_told("PARHELION_PIECE_BYTES");
-    return told ? std::max<byte_count>(*told, 1) : 0;
-  }();
-  return size;
+  static const auto told = number_told("PARHELION_PIECE_BYTES");
+  return told ? std::max<byte_count>(*told, 1) : 0;
 }
 
 void shift(Program& program, byte_count offset, bool destination) {
@@ -149,7 +146,7 @@ class MessageTransport final : public Transport {
       Slot& slot = slots_[i];
       LinkState& link = links_[slot.channel.link];
       slot.arrived = true;
-      if (link.in_pieces()) unpack(i);
+      if (link.in_pieces()) unpack(i, Reduction::replace);
       if (--link.missing == 0) return slot.channel.link;
     }
     return -1;
@@ -157,15 +154,9 @@ class MessageTransport final : public Transport {
 
   void deliver(int number, Reduction reduction) override {
     const LinkState& link = links_[number];
-    if (forward_) {
-      if (!link.in_pieces()) unpack(link.slot);
-      if (!link.link->repeat.empty())
-        queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
-      return;
-    }
-    const Slot& slot = slots_[link.slot];
-    std::byte* const message[1] = {slot.channel.receive.buffer};
-    queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
+    if (!link.in_pieces()) unpack(link.slot, reduction);
+    if (forward_ && !link.link->repeat.empty())
+      queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
   }
 
   bool finished() override { return get_on() && messenger_->test_sends(); }
@@ -185,10 +176,10 @@ class MessageTransport final : public Transport {
   bool calls_mpi() const override { return mpi_; }
 
  private:
-  void unpack(int i) {
+  void unpack(int i, Reduction reduction) {
     const Slot& slot = slots_[i];
     std::byte* const message[1] = {slot.channel.receive.buffer};
-    if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
+    if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
   }
 
   // Also for sends in place: the queue may still write the array.

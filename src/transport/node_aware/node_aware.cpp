@@ -88,13 +88,10 @@ class NodeAware final : public Transport {
     const Slot& slot = work_.slots[i];
     Read& read = work_.reads[slot.read];
     std::byte* const message = read.memory.slot(number_) + slot.from.offset;
-    if (direction_ == Direction::forward) {
-      queue_.enqueue(slot.from.program, &message, arrays_.bases());
-      const Program& repeat = links_[i]->repeat;
-      if (!repeat.empty()) queue_.enqueue(repeat, arrays_.bases(), arrays_.bases());
-    } else {
-      queue_.enqueue(slot.from.program, &message, arrays_.bases(), reduction);
-    }
+    queue_.enqueue(slot.from.program, &message, arrays_.bases(), reduction);
+    if (const Program& repeat = links_[i]->repeat;
+        direction_ == Direction::forward && !repeat.empty())
+      queue_.enqueue(repeat, arrays_.bases(), arrays_.bases());
     if (--read.left == 0) tell_when_done(read);
   }
 
