@@ -81,10 +81,12 @@ class Setup {
  public:
   explicit Setup(const TransportContext& context)
       : context_(context), comm_(context.plan.communicator()),
-        node_(comm_.shared_state<NodeContext>()), links_(context.links) {}
+        node_(comm_.shared_state<NodeContext>()), links_(context.links) {
+    work_.ranks = comm_.node_ranks();
+    work_.node_rank = comm_.node_rank(comm_.rank());
+  }
 
   NodeWork run() {
-    meet_node();
     learn_nodes();
     make_routes();
     tell_neighbors();
@@ -94,17 +96,6 @@ class Setup {
   }
 
  private:
-  void meet_node() {
-    work_.ranks = comm_.node_ranks();
-    work_.node_rank = comm_.node_rank(comm_.rank());
-    Words mine;
-    put_place(mine, node_.mailbox_place());
-    for (const Words& words : tell_node(comm_, mine)) {
-      WordReader reader(words);
-      mailboxes_.push_back(get_place(reader));
-    }
-  }
-
   void learn_nodes() {
     node_of_.resize(links_.size());
     exchange_headers(
@@ -239,13 +230,15 @@ class Setup {
     for (Read& each : work_.reads) act(each);
   }
 
-  // Exchanges, within the node, the places of carried messages and the ranks that use them.
+  // Exchanges, within the node, mailboxes, the places of carried messages and the ranks that use
+  // them.
   void find_memory() {
     for (auto& [node, bundle] : bundles_)
       if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
         work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, 0, nullptr},
             std::move(bundle), part->offset});
     Words mine;
+    put_place(mine, node_.mailbox_place());
     const auto put = [&](const SliceName& name, bool is_carrier) {
       mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier});
     };
@@ -258,28 +251,27 @@ class Setup {
     validate_together(comm_, [&] {
       for (std::size_t rank = 0; rank < told.size(); ++rank) {
         WordReader header(told[rank]);
-        while (!header.at_end()) take(header, static_cast<int>(rank));
+        const RemotePlace mailbox = get_place(header);
+        while (!header.at_end()) take(header, static_cast<int>(rank), mailbox);
       }
     });
   }
 
-  NodeNeighbor* meet(int node_rank) {
-    return node_rank == work_.node_rank
-               ? nullptr
-               : &node_.meet(work_.ranks[node_rank], mailboxes_[node_rank]);
+  NodeNeighbor* meet(int node_rank, const RemotePlace& mailbox) {
+    return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[node_rank], mailbox);
   }
 
   // Reads the entry of one message that `rank` carries or uses.
-  void take(WordReader& header, int rank) {
+  void take(WordReader& header, int rank, const RemotePlace& mailbox) {
     const int node = header.next<int>(), slice = header.next<int>();
     const SliceName name{node, slice, header.next() != 0};
-    if (header.next() == 0) return add_user(name, rank);
+    if (header.next() == 0) return add_user(name, rank, mailbox);
     std::shared_ptr<std::byte> there;
     for_used([&](Used& used) {
       if (used.name != name) return;
       used.carrier_rank = work_.ranks[rank];
       if (!there) there = map_place(get_place(header));
-      used.carrier = meet(rank);
+      used.carrier = meet(rank, mailbox);
       used.keep = there;
       const Route& route = work_.route_to(node);
       const auto& slices = name.comes ? sides_.at(node).slices : route.slices;
@@ -289,11 +281,11 @@ class Setup {
     if (!there) get_place(header);
   }
 
-  void add_user(const SliceName& name, int rank) {
+  void add_user(const SliceName& name, int rank, const RemotePlace& mailbox) {
     for_carried([&](Carried& each) {
       if (each.name != name) return;
       each.users.push_back(work_.route_to(name.node).candidate(work_.ranks[rank]));
-      if (NodeNeighbor* const neighbor = meet(rank)) each.neighbors.push_back(neighbor);
+      if (NodeNeighbor* const neighbor = meet(rank, mailbox)) each.neighbors.push_back(neighbor);
     });
   }
 
@@ -301,7 +293,6 @@ class Setup {
   const Communicator& comm_;
   NodeContext& node_;
   const std::vector<const LinkPlan*>& links_;
-  std::vector<RemotePlace> mailboxes_;                // by node rank
   std::vector<int> node_of_;                          // by link
   std::map<int, std::vector<std::size_t>> links_to_;  // by node, as the next two
   std::map<int, Bundle> bundles_;
