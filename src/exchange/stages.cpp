@@ -37,172 +37,218 @@ void require_space(const TransportInfo& info, const Plan& plan) {
 
 }  // namespace
 
-StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue,
-    Direction direction, const StagePlan& stage, const Choice& choice)
-    : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
-      arrived_(stage.links.size()) {
-  const Communicator& comm = plan.communicator();
-  if (choice.splits()) comm.node();
-  const auto on_node = [&](const LinkPlan& link) {
-    return choice.splits() && comm.node_rank(link.rank) >= 0;
-  };
-  for (const LinkPlan& link : stage.links)
-    homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
-  for (const TransportInfo* each : choice.used())
-    require_space(*each, plan);  // same spaces on all ranks
-  if (!reaches_all(choice, comm))
-    validate_together(comm, [&] {
-      for (std::size_t i = 0; i < homes_.size(); ++i)
-        require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
-    });
-  for (const TransportInfo* each : choice.used()) make(*each);
-  for (const Part& part : parts_) {
-    if (part.slots.empty()) continue;
-    if (NodeContext* const node = part.transport->node()) node_ = node;
-    must_poll_ = must_poll_ || part.transport->must_poll() || !plan.executor->is_immediate();
-    calls_mpi_ = calls_mpi_ || part.transport->calls_mpi();
-  }
-}
+enum class Poll { nothing, moved, complete };
 
-// Collective: every rank creates each transport, even without links.
-void StageExchange::make(const TransportInfo& info) {
-  std::vector<const LinkPlan*> links;
-  std::vector<int> slots;
-  for (std::size_t slot = 0; slot < homes_.size(); ++slot)
-    if (homes_[slot].info == &info) {
-      links.push_back(&stage_.links[slot]);
-      slots.push_back(slot);
+/// One stage in one direction: its transports, which share its links, and the rank's own periodic
+/// copies.
+class StageExchange {
+ public:
+  /// Collective: creates the transports of `choice`.
+  StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
+      const StagePlan& stage, const Choice& choice)
+      : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
+        arrived_(stage.links.size()) {
+    const Communicator& comm = plan.communicator();
+    if (choice.splits()) comm.node();
+    const auto on_node = [&](const LinkPlan& link) {
+      return choice.splits() && comm.node_rank(link.rank) >= 0;
+    };
+    for (const LinkPlan& link : stage.links)
+      homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
+    for (const TransportInfo* each : choice.used())
+      require_space(*each, plan);  // same spaces on all ranks
+    if (!reaches_all(choice, comm))
+      validate_together(comm, [&] {
+        for (std::size_t i = 0; i < homes_.size(); ++i)
+          require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
+      });
+    for (const TransportInfo* each : choice.used()) make(*each);
+    for (const Part& part : parts_) {
+      if (part.slots.empty()) continue;
+      if (NodeContext* const node = part.transport->node()) node_ = node;
+      must_poll_ = must_poll_ || part.transport->must_poll() || !plan.executor->is_immediate();
+      calls_mpi_ = calls_mpi_ || part.transport->calls_mpi();
     }
-  const bool has_reach = reach_of(info, plan_) == Reach::arrays;
-  auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
-      plan_.communicator().next_tag()});
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    homes_[slots[i]].transport = transport.get();
-    homes_[slots[i]].slot = i;
   }
-  parts_.push_back({std::move(transport), std::move(slots)});
-}
 
-std::string StageExchange::refusal() {
-  std::string why;
-  for (const Part& part : parts_)
-    if (why.empty()) why = part.transport->refusal();
-  return why;
-}
-
-void StageExchange::begin() {
-  missing_ = 0;
-  for (const Part& part : parts_) missing_ += part.transport->expected();
-  wrapped_ = stage_.wrap.empty();
-  combined_ = 0;
-  own_combined_ = !stage_.self;
-  for (const Part& part : parts_) part.transport->begin();
-  if (forward()) copy_own_images();
-}
-
-void StageExchange::leave() {
-  for (const Part& part : parts_) part.transport->leave();
-}
-
-void StageExchange::give_up() {
-  for (const Part& part : parts_) part.transport->give_up();
-}
-
-bool StageExchange::passes_on() const {
-  return std::ranges::any_of(
-      parts_, [](const Part& part) { return !part.slots.empty() && part.transport->passes_on(); });
-}
-
-std::vector<NodeTraffic> StageExchange::traffic() const {
-  std::vector<NodeTraffic> all;
-  for (const Part& part : parts_)
-    std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
-  return all;
-}
-
-int StageExchange::ready() {
-  for (const Part& part : parts_)
-    if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
-  return -1;
-}
-
-void StageExchange::deliver(int slot, Reduction reduction) {
-  const Home& home = homes_[slot];
-  home.transport->deliver(home.slot, reduction);
-}
-
-bool StageExchange::finished() {
-  bool all = true;
-  for (const Part& part : parts_) all = part.transport->finished() && all;
-  return all;
-}
-
-void StageExchange::copy(const Program& program, Reduction reduction) {
-  if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
-}
-
-void StageExchange::copy_own_images() {
-  copy(stage_.wrap_owned);
-  if (!stage_.self) return;
-  copy(stage_.self->forward);
-  copy(stage_.self->repeat);
-}
-
-bool StageExchange::take_arrived(Reduction reduction) {
-  bool any = false;
-  for (int slot; missing_ > 0 && (slot = ready()) >= 0; any = true) {
-    --missing_;
-    if (forward()) deliver(slot, reduction);
-    else arrived_[slot] = true;
+  std::string refusal() {
+    std::string why;
+    for (const Part& part : parts_)
+      if (why.empty()) why = part.transport->refusal();
+    return why;
   }
-  return any;
-}
 
-// Combines while all lower ranks have arrived; this rank's own ghosts take their turn.
-bool StageExchange::combine_in_order(Reduction reduction) {
-  const std::size_t before = combined_ + own_combined_;
-  const auto receives = [this](std::size_t slot) {
-    return stage_.links[slot].reverse.receive_bytes > 0;
+  void begin() {
+    missing_ = 0;
+    for (const Part& part : parts_) missing_ += part.transport->expected();
+    wrapped_ = stage_.wrap.empty();
+    combined_ = 0;
+    own_combined_ = !stage_.self;
+    for (const Part& part : parts_) part.transport->begin();
+    if (forward()) copy_own_images();
+  }
+
+  /// The caller leaves: neighbors must be able to end this exchange without it.
+  void leave() {
+    for (const Part& part : parts_) part.transport->leave();
+  }
+
+  void give_up() {
+    for (const Part& part : parts_) part.transport->give_up();
+  }
+
+  /// Polls the neighbors once, without waiting. A reverse exchange combines in ascending rank
+  /// order, or, unless `may_combine`, only notes arrivals.
+  Poll poll(Reduction reduction, bool may_combine) {
+    bool moved = take_arrived(reduction);
+    if (!forward()) {
+      if (!may_combine) return moved ? Poll::moved : Poll::nothing;
+      moved = combine_in_order(reduction) || moved;
+    } else if (missing_ == 0 && !wrapped_) {
+      copy(stage_.wrap);
+      wrapped_ = moved = true;
+    }
+    if (missing_ == 0 && finished()) return Poll::complete;
+    return moved ? Poll::moved : Poll::nothing;
+  }
+
+  /// Whether all values of a reverse exchange have arrived.
+  bool arrived() const { return !forward() && missing_ == 0; }
+
+  std::string missing_text() const {
+    std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
+    text += concat(" of rank ", plan_.communicator().rank());
+    std::string waits;
+    for (const Home& home : homes_)
+      if (const std::string state = home.transport->state(home.slot); !state.empty())
+        waits += ", " + home.info->name + " " + state;
+    return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
+  }
+
+  /// The node to sleep on, null when no neighbor is on this node.
+  NodeContext* node() const { return node_; }
+  bool must_poll() const { return must_poll_; }
+  bool calls_mpi() const { return calls_mpi_; }
+
+  bool passes_on() const {
+    return std::ranges::any_of(parts_,
+        [](const Part& part) { return !part.slots.empty() && part.transport->passes_on(); });
+  }
+
+  std::vector<NodeTraffic> traffic() const {
+    std::vector<NodeTraffic> all;
+    for (const Part& part : parts_)
+      std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
+    return all;
+  }
+
+ private:
+  struct Part {
+    std::unique_ptr<Transport> transport;
+    std::vector<int> slots;  // of the stage, indexed by the transport's own
   };
-  for (; combined_ < arrived_.size(); ++combined_) {
-    if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
-      combine_own(reduction);
-    if (!receives(combined_)) continue;
-    if (!arrived_[combined_]) break;
-    arrived_[combined_] = false;
-    deliver(combined_, reduction);
+  struct Home {
+    const TransportInfo* info;
+    Transport* transport;
+    int slot;
+  };
+  bool forward() const { return direction_ == Direction::forward; }
+
+  // Collective: every rank creates each transport, even without links.
+  void make(const TransportInfo& info) {
+    std::vector<const LinkPlan*> links;
+    std::vector<int> slots;
+    for (std::size_t slot = 0; slot < homes_.size(); ++slot)
+      if (homes_[slot].info == &info) {
+        links.push_back(&stage_.links[slot]);
+        slots.push_back(slot);
+      }
+    const bool has_reach = reach_of(info, plan_) == Reach::arrays;
+    auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
+        plan_.communicator().next_tag()});
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      homes_[slots[i]].transport = transport.get();
+      homes_[slots[i]].slot = i;
+    }
+    parts_.push_back({std::move(transport), std::move(slots)});
   }
-  if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
-  return combined_ + own_combined_ != before;
-}
 
-void StageExchange::combine_own(Reduction reduction) {
-  copy(stage_.self->reverse, reduction);
-  own_combined_ = true;
-}
-
-Poll StageExchange::poll(Reduction reduction, bool may_combine) {
-  bool moved = take_arrived(reduction);
-  if (!forward()) {
-    if (!may_combine) return moved ? Poll::moved : Poll::nothing;
-    moved = combine_in_order(reduction) || moved;
-  } else if (missing_ == 0 && !wrapped_) {
-    copy(stage_.wrap);
-    wrapped_ = moved = true;
+  int ready() {
+    for (const Part& part : parts_)
+      if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
+    return -1;
   }
-  if (missing_ == 0 && finished()) return Poll::complete;
-  return moved ? Poll::moved : Poll::nothing;
-}
 
-std::string StageExchange::missing_text() const {
-  std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
-  text += concat(" of rank ", plan_.communicator().rank());
-  std::string waits;
-  for (const Home& home : homes_)
-    if (const std::string state = home.transport->state(home.slot); !state.empty())
-      waits += ", " + home.info->name + " " + state;
-  return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
-}
+  void deliver(int slot, Reduction reduction) {
+    const Home& home = homes_[slot];
+    home.transport->deliver(home.slot, reduction);
+  }
+
+  bool finished() {
+    bool all = true;
+    for (const Part& part : parts_) all = part.transport->finished() && all;
+    return all;
+  }
+
+  void copy(const Program& program, Reduction reduction = Reduction::replace) {
+    if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
+  }
+
+  void copy_own_images() {
+    copy(stage_.wrap_owned);
+    if (!stage_.self) return;
+    copy(stage_.self->forward);
+    copy(stage_.self->repeat);
+  }
+
+  bool take_arrived(Reduction reduction) {
+    bool any = false;
+    for (int slot; missing_ > 0 && (slot = ready()) >= 0; any = true) {
+      --missing_;
+      if (forward()) deliver(slot, reduction);
+      else arrived_[slot] = true;
+    }
+    return any;
+  }
+
+  // Combines while all lower ranks have arrived; this rank's own ghosts take their turn.
+  bool combine_in_order(Reduction reduction) {
+    const std::size_t before = combined_ + own_combined_;
+    const auto receives = [this](std::size_t slot) {
+      return stage_.links[slot].reverse.receive_bytes > 0;
+    };
+    for (; combined_ < arrived_.size(); ++combined_) {
+      if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
+        combine_own(reduction);
+      if (!receives(combined_)) continue;
+      if (!arrived_[combined_]) break;
+      arrived_[combined_] = false;
+      deliver(combined_, reduction);
+    }
+    if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
+    return combined_ + own_combined_ != before;
+  }
+
+  void combine_own(Reduction reduction) {
+    copy(stage_.self->reverse, reduction);
+    own_combined_ = true;
+  }
+
+  const Plan& plan_;
+  const BoundArrays& arrays_;
+  Queue& queue_;
+  const Direction direction_;
+  const StagePlan& stage_;
+  std::vector<Home> homes_;  // by slot, one per link
+  std::vector<Part> parts_;
+  int missing_ = 0;
+  bool wrapped_ = false;       // forward: periodic copies of received values are done
+  std::vector<bool> arrived_;  // reverse: not combined yet
+  std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
+  bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
+  NodeContext* node_ = nullptr;
+  bool must_poll_ = false, calls_mpi_ = false;
+};
 
 // Sends, with values that one stage combined for the next, the rank whose reduction failed. Only
 // user-defined reductions can fail.
@@ -326,6 +372,13 @@ void Stages::make_reverse(bool combine_in_end) {
   reverse_ = std::move(made);
   if (reverse_.size() > 1) notes_ = std::make_unique<FailureNotes>(plan_);
 }
+
+bool Stages::passes_on(Direction direction) {
+  return std::ranges::any_of(
+      stages(direction), [](const StageExchange& stage) { return stage.passes_on(); });
+}
+
+bool Stages::all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
 
 std::string Stages::refusal(Direction direction) {
   const Hold hold(*this);

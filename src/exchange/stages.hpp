@@ -9,74 +9,8 @@
 
 namespace parhelion {
 
-/// Result of polling the neighbors once.
-enum class Poll { nothing, moved, complete };
-
-/// One stage in one direction: its transports, which share its links, and the rank's own periodic
-/// copies.
-class StageExchange {
- public:
-  /// Collective: creates the transports of `choice`.
-  StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
-      const StagePlan& stage, const Choice& choice);
-
-  /// Call after binding other arrays. Returns why a transport cannot move them, or "".
-  std::string refusal();
-  void begin();
-  /// The caller leaves: neighbors must be able to end this exchange without it.
-  void leave();
-  void give_up();
-  /// Progresses without waiting. A reverse exchange combines in ascending rank order, or, unless
-  /// `may_combine`, only notes arrivals.
-  Poll poll(Reduction reduction, bool may_combine);
-  /// Whether all values of a reverse exchange have arrived.
-  bool arrived() const { return !forward() && missing_ == 0; }
-  std::string missing_text() const;
-
-  /// The node to sleep on, null when no neighbor is on this node.
-  NodeContext* node() const { return node_; }
-  bool must_poll() const { return must_poll_; }
-  bool calls_mpi() const { return calls_mpi_; }
-  bool passes_on() const;
-  std::vector<NodeTraffic> traffic() const;
-
- private:
-  struct Part {
-    std::unique_ptr<Transport> transport;
-    std::vector<int> slots;  // of the stage, indexed by the transport's own
-  };
-  struct Home {
-    const TransportInfo* info;
-    Transport* transport;
-    int slot;
-  };
-  bool forward() const { return direction_ == Direction::forward; }
-  void make(const TransportInfo& info);
-  int ready();
-  void deliver(int slot, Reduction reduction);
-  bool finished();
-  void copy(const Program& program, Reduction reduction = Reduction::replace);
-  void copy_own_images();
-  bool take_arrived(Reduction reduction);
-  bool combine_in_order(Reduction reduction);
-  void combine_own(Reduction reduction);
-
-  const Plan& plan_;
-  const BoundArrays& arrays_;
-  Queue& queue_;
-  const Direction direction_;
-  const StagePlan& stage_;
-  std::vector<Home> homes_;  // by slot, one per link
-  std::vector<Part> parts_;
-  int missing_ = 0;
-  bool wrapped_ = false;       // forward: periodic copies of received values are done
-  std::vector<bool> arrived_;  // reverse: not combined yet
-  std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
-  bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
-  NodeContext* node_ = nullptr;
-  bool must_poll_ = false, calls_mpi_ = false;
-};
-
+enum class Poll;
+class StageExchange;
 class FailureNotes;
 
 /// Runs the stages in order, in reverse order for a reverse exchange. Between begin and end, any
@@ -94,7 +28,8 @@ class Stages final : BackgroundWork {
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
-  /// Like StageExchange::refusal, for all stages of the direction.
+  /// Call after binding other arrays. Returns why a transport of the direction cannot move them,
+  /// or "".
   std::string refusal(Direction direction);
   /// Why streams allow no begin or end now, "" if they do. `queue` as in begin and end.
   std::string refusal(Queue* queue);
@@ -118,10 +53,7 @@ class Stages final : BackgroundWork {
   void abandon(std::exception_ptr reason);
   bool calls_mpi() const { return calls_mpi_; }
   /// Whether other ranks need this one to progress in that direction.
-  bool passes_on(Direction direction) {
-    return std::ranges::any_of(
-        stages(direction), [](const StageExchange& stage) { return stage.passes_on(); });
-  }
+  bool passes_on(Direction direction);
   /// Of all forward stages; empty when no transport collects messages.
   std::vector<NodeTraffic> traffic() const;
 
@@ -143,7 +75,7 @@ class Stages final : BackgroundWork {
     return notes_ && direction_ == Direction::reverse && reduction_.by() != nullptr;
   }
   std::size_t stage_of_plan() const { return plan_.stages.size() - 1 - stage_; }
-  bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
+  bool all_moved();
   [[noreturn]] void give_up();
   void stop();
   int lost_rank() const;
