@@ -1,4 +1,4 @@
-/* Sleeping until a neighbor posts (src/transport/node/signals.cpp, src/exchange/waiter.cpp), between two ranks.
+/* Sleeping until a neighbor posts (src/transport/node/signals.cpp, src/exchange/waiter.hpp), between two ranks.
  *
  * In each round a rank posts its number to the other and waits for the other's. The 20 ms after which a sleeper looks up
  * anyway are left out: whoever sleeps here is only woken by a ring, and a lost one is an invalid end state.

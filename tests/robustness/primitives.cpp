@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t rounds = 20000;
 constexpr long sleep_us = 20000;
 
-// Waits like exchange/waiter.cpp: poll, announce, poll again, sleep.
+// Waits like exchange/waiter.hpp: poll, announce, poll again, sleep.
 void wait_for(
     const std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& own, int eager_polls) {
   const auto there = [&] { return number.load(std::memory_order_acquire) >= value; };

@@ -4,6 +4,7 @@
 #include <functional>
 #include <new>
 
+#include "core/collective_step.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/transport/transport.hpp"
 #include "pattern/words.hpp"
@@ -13,11 +14,32 @@ namespace parhelion {
 
 /// Collective. Sends a header to each link's neighbor and opens the received one. `write` allocates
 /// what the headers describe and returns them in the order of the links. Errors of `write` and
-/// `open` are agreed on in one reduction: every rank throws. If `write` threw, this rank and its
-/// neighbors leave headers unopened.
-void exchange_headers(const TransportContext& context,
+/// `open` are agreed on in one reduction: every rank throws. If `write` threw, this rank sends
+/// empty headers, so that neighbors do not hang, and both leave headers unopened.
+inline void exchange_headers(const TransportContext& context,
     const std::function<std::vector<Words>()>& write,
-    const std::function<void(std::size_t link, WordReader& header)>& open);
+    const std::function<void(std::size_t link, WordReader& header)>& open) {
+  std::vector<Words> headers;
+  Complaint complaint = complaint_of([&] { headers = write(); });
+  headers.resize(context.links.size());
+  std::vector<Message> messages;
+  std::vector<int> expected;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    expected.push_back(context.links[i]->rank);
+    messages.push_back(message_of(headers[i], expected.back()));
+  }
+  const auto received = neighbor_exchange(context.plan.communicator(), messages, expected);
+  const auto open_all = [&] {
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      const Words words = received[i].values<global_index>();
+      if (words.empty()) continue;
+      WordReader header(words);
+      open(i, header);
+    }
+  };
+  if (!complaint.any) complaint = complaint_of(open_all);
+  agree(context.plan.communicator(), complaint);
+}
 
 /// `count` trivially destructible objects in node-shared memory. Local.
 template <class T>
