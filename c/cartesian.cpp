@@ -85,16 +85,6 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
 
 namespace parhelion::c {
 
-int make_domain(MPI_Comm handle, const char* call, const ReadGrid& read, phl_cartesian* domain) {
-  return guarded([&] {
-    const Communicator comm(handle);
-    GivenGrid grid;
-    create(
-        comm, call, 0, domain, [&] { grid = read(comm); },
-        [&] { return CartesianObject{{std::move(grid.extents), std::move(grid.options), comm}}; });
-  });
-}
-
 RankOrder rank_order_from(int rule, std::vector<int> table) {
   in_range(rule, PHL_RANKS_OF_COMMUNICATOR, "order of ranks");
   if (table.empty()) return static_cast<RankFill>(rule);
@@ -127,7 +117,7 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
       grid.options = cartesian_options_from(*options, grid.extents, own.size());
     return grid;
   };
-  return make_domain(comm, "phl_cartesian_create", read, domain);
+  return make_domain(comm, "phl_cartesian_create", domain, read);
 }
 
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {

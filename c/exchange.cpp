@@ -9,21 +9,6 @@ using namespace parhelion::c;
 
 namespace {
 
-// Detects `own_halo` without widths, a common mistake.
-void require_some_halo(const std::vector<Group>& groups) {
-  for (const Group& group : groups) {
-    const Pattern& pattern = group.patterns.front();
-    if (pattern.indexed() || pattern.halo == HaloWidth(0) || group.fields.empty()) return;
-    for (const Field& field : group.fields)
-      if (field.halo != HaloWidth(0) || field.stagger != Stagger{})
-        return;  // shared points travel at any depth
-  }
-  throw Error(
-      "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
-      "own_halo 0 for the domain's halo, or give "
-      "halo_lower and halo_upper");
-}
-
 // Converts HandleError to Error, which all ranks can report. The first domain supplies the
 // communicator and cannot.
 Source source_of(const phl_group& group, int number) {
@@ -39,9 +24,8 @@ int create_from(Handle handle, int fields, const phl_field* field,
     const phl_exchange_options* options, phl_exchange* exchange) {
   return guarded([&] {
     const Source source(handle);
-    make_exchange(
-        source.communicator(), "phl_exchange_create",
-        [&] { return std::vector{group_of(source, field, fields, "field")}; }, options, exchange);
+    make_exchange(source.communicator(), "phl_exchange_create", options, exchange,
+        [&] { return std::vector{group_of(source, field, fields, "field")}; });
   });
 }
 
@@ -87,20 +71,18 @@ void require_groups(int count) {
     throw Error("an exchange needs at least one group: pass a domain or map with its fields");
 }
 
-void make_exchange(const Communicator& comm, const char* call, const ReadGroups& read,
-    const phl_exchange_options* options, phl_exchange* exchange) {
-  std::vector<Group> groups;
-  std::vector<MadeField> made;
-  const auto check = [&] {
-    for (GivenGroup& group : read()) {
-      made.insert(made.end(), group.made.begin(), group.made.end());
-      groups.push_back(group.source.group(std::move(group.fields)));
-    }
-    require_some_halo(groups);
-  };
-  create(comm, call, limit_of(options), exchange, check, [&] {
-    return ExchangeObject{{std::move(made)}, Exchange(std::move(groups), options_from(options))};
-  });
+void require_some_halo(const std::vector<Group>& groups) {
+  for (const Group& group : groups) {
+    const Pattern& pattern = group.patterns.front();
+    if (pattern.indexed() || pattern.halo == HaloWidth(0) || group.fields.empty()) return;
+    for (const Field& field : group.fields)
+      if (field.halo != HaloWidth(0) || field.stagger != Stagger{})
+        return;  // shared points travel at any depth
+  }
+  throw Error(
+      "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
+      "own_halo 0 for the domain's halo, or give "
+      "halo_lower and halo_upper");
 }
 
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
@@ -176,7 +158,7 @@ int phl_exchange_create_groups(int count, const phl_group* group,
       }
       return groups;
     };
-    make_exchange(first.communicator(), "phl_exchange_create", read, options, exchange);
+    make_exchange(first.communicator(), "phl_exchange_create", options, exchange, read);
   });
 }
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {

@@ -4,82 +4,29 @@
 
 #include "objects.hpp"
 #include "parhelion/domain/partition_files.hpp"
-#include "parhelion/index_map/derive.hpp"
-#include "parhelion/index_map/localize.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
 
 namespace {
 
-template <class From>
-List list(const From* values, int64_t count, const char* name) {
-  return [=](const Communicator&) {
-    require_array(values, count, name);
-    return std::vector<global_index>(values, values + count);
-  };
+// Throws Error unless there is an array of `count` entries, and one for as many results.
+void require_arrays(const void* given, const char* name, const void* results,
+    const char* results_name, int64_t count) {
+  require_array(results, count, results_name);
+  require_array(given, count, name);
 }
 
-// The list; throws Error if the results' array is null.
-List with_room(const List& list, const void* room, int64_t count, const char* name) {
-  return [=](const Communicator& comm) {
-    require_array(room, count, name);
-    return list(comm);
-  };
-}
-
-template <class To>
-Put to(To* place) {
-  return [=](const std::vector<global_index>& values) {
-    std::transform(values.begin(), values.end(), place,
-        [](global_index value) { return static_cast<To>(value); });
-  };
-}
-
-// Clamps values that do not fit to invalid cells or ranks.
-std::vector<int> narrow(const std::vector<global_index>& values) {
-  std::vector<int> narrowed;
-  for (const global_index value : values)
-    narrowed.push_back(
-        static_cast<int>(std::clamp<global_index>(value, -1, std::numeric_limits<int>::max())));
-  return narrowed;
-}
-
-// Splits concatenated lists by neighbor.
-std::vector<NeighborCells> neighbor_cells(const std::vector<int>& ranks,
-    const std::vector<global_index>& counts, const std::vector<int>& cells) {
-  if (counts.size() != ranks.size())
-    throw Error(std::to_string(counts.size()) + " lists were passed for " +
-                std::to_string(ranks.size()) + " neighbors: give one for each");
-  std::vector<NeighborCells> all;
-  auto next = cells.begin();
-  for (std::size_t k = 0; k < ranks.size(); next += counts[k++]) {
-    if (counts[k] < 0 || counts[k] > cells.end() - next)
-      throw Error("the list for rank " + std::to_string(ranks[k]) + " has " +
-                  std::to_string(counts[k]) + " cells and " + std::to_string(cells.end() - next) +
-                  " are left: pass the lists one after the other");
-    all.push_back({ranks[k], {next, next + counts[k]}});
-  }
-  if (next != cells.end())
-    throw Error(std::to_string(cells.end() - next) +
-                " cells belong to the list of no neighbor: pass as many as the lists have");
-  return all;
-}
-
-// A list as long as all neighbors' lists together.
-List in_lists(const int32_t* cells, const int64_t* counts, int64_t neighbors, const char* name) {
-  return [=](const Communicator& comm) {
-    global_index all = 0;
-    for (const global_index count : list(counts, neighbors, "counts")(comm))
-      all += std::max<global_index>(count, 0);
-    return list(cells, all, name)(comm);
-  };
-}
-
-Lists read_lists(const std::vector<List>& lists, const Communicator& comm) {
-  Lists all;
-  for (const List& each : lists) all.push_back(each(comm));
-  return all;
+// The lists of all neighbors, one after the other.
+std::vector<NeighborCells> lists_from(int64_t neighbors, const int32_t* ranks,
+    const int64_t* counts, const char* counts_name, const int32_t* cells, const char* name) {
+  require_array(ranks, neighbors, "ranks");
+  require_array(counts, neighbors, counts_name);
+  global_index all = 0;
+  for (int64_t k = 0; k < neighbors; ++k) all += std::max<global_index>(counts[k], 0);
+  require_array(cells, all, name);
+  return neighbor_cells(
+      {ranks, ranks + neighbors}, {counts, counts + neighbors}, {cells, cells + all});
 }
 
 template <class T>
@@ -165,11 +112,9 @@ CellValues values_from(const IndexMap& map, const phl_values& given) {
   return values;
 }
 
-ReadMask mask_in(const phl_values* mask) {
-  return [=](const IndexMap& map) {
-    require_array(mask, 1, "mask");
-    return values_from(map, *mask);
-  };
+CellValues mask_from(const IndexMap& map, const phl_values* mask) {
+  require_array(mask, 1, "mask");
+  return values_from(map, *mask);
 }
 
 int run(phl_index_map map, MapCall call, Phase phase, int reduction, const phl_values* given,
@@ -192,159 +137,39 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, phl_el
   });
 }
 
-// Replaces the map's domain by the result of `make`, then calls `done`. Throws Error during an
-// exchange.
-template <class Make, class Done>
-int change_map(phl_index_map map, const char* call, const List& ids, Make&& make, Done&& done) {
-  return with(map, [&](auto& object) {
-    std::vector<global_index> given;
-    const auto read = [&] {
-      given = ids(object.communicator());
-      refuse_places(object.map.places());
-      object.map.refuse_subset();
-      if (object.map.under_way())
-        throw Error(
-            "an exchange of the map is under way: end it before the map gets further "
-            "ghosts");
-    };
-    object.map = collective(object.communicator(), call, setup_limit(object.options), read,
-        [&] { return IndexMap(make(object.domain(), given), object.options); });
-    done();
-  });
-}
-
 }  // namespace
 
 namespace parhelion::c {
 
-List on_root(int root, const List& list) {
-  return [=](const Communicator& comm) {
-    return comm.rank() == root ? list(comm) : std::vector<global_index>();
-  };
+std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
+    std::span<const global_index> counts, std::span<const local_index> cells) {
+  if (counts.size() != ranks.size())
+    throw Error(std::to_string(counts.size()) + " lists were passed for " +
+                std::to_string(ranks.size()) + " neighbors: give one for each");
+  std::vector<NeighborCells> all;
+  auto next = cells.begin();
+  for (std::size_t k = 0; k < ranks.size(); next += counts[k++]) {
+    if (counts[k] < 0 || counts[k] > cells.end() - next)
+      throw Error("the list for rank " + std::to_string(ranks[k]) + " has " +
+                  std::to_string(counts[k]) + " cells and " + std::to_string(cells.end() - next) +
+                  " are left: pass the lists one after the other");
+    all.push_back({ranks[k], {next, next + counts[k]}});
+  }
+  if (next != cells.end())
+    throw Error(std::to_string(cells.end() - next) +
+                " cells belong to the list of no neighbor: pass as many as the lists have");
+  return all;
 }
 
-MakeCells blocks(int64_t owned) {
-  return [=](Lists lists, const Communicator& comm, const ExchangeOptions& options) {
-    return IndexMap(IndexedDomain(owned, std::move(lists[0]), comm, SelfGhosts::allowed), options);
-  };
-}
-MakeCells with_ids(bool self_ghosts) {
-  return [=](Lists lists, const Communicator& comm, const ExchangeOptions& options) {
-    return IndexMap(IndexedDomain::with_owned_ids(std::move(lists[0]), std::move(lists[1]), comm,
-                        self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused),
-        options);
-  };
-}
-MakeCells from_root(int root) {
-  return [=](const Lists& lists, const Communicator& comm, const ExchangeOptions& options) {
-    return IndexMap(domain_from_root({lists[0], lists[1], lists[2]}, root, comm), options);
-  };
-}
-MakeCells from_neighbors(bool both, const Places& extents) {
-  return [=](const Lists& lists, const Communicator& comm, const ExchangeOptions& options) {
-    const std::vector<int> ranks = narrow(lists[0]);
-    std::vector<NeighborCells> first, received;
-    validate_together(comm, [&] {
-      first = neighbor_cells(ranks, lists[1], narrow(lists[2]));
-      if (both) received = neighbor_cells(ranks, lists[3], narrow(lists[4]));
-    });
-    return both ? IndexMap::from_neighbor_lists(first, received, comm, extents, options)
-                : IndexMap::from_neighbor_lists(first, comm, extents, options);
-  };
-}
-IndexMap pushed(Lists lists, const IndexMap& owners, const ExchangeOptions& options) {
-  return IndexMap(
-      IndexMap::push(owners.domain(), narrow(lists[0]), narrow(lists[1])).domain(), options);
-}
-IndexMap ragged(Lists lists, const IndexMap& rows, const ExchangeOptions& options) {
-  return IndexMap(ragged_domain(rows, lists[0]), options);
-}
-const Places& placed(const IndexMap& map) {
-  if (map.places()) return *map.places();
-  throw Error("the map has no places: its arrays have owned cells, then ghosts");
-}
-DeriveCells with_places(const Places& extents) {
-  return [=](const Lists& lists, const IndexMap& map, const ExchangeOptions&) {
-    return map.placed({narrow(lists[0]), narrow(lists[1]), extents.extents, extents.components_at});
-  };
-}
-
-int make_map(MPI_Comm handle, const char* call, const std::vector<List>& lists,
-    const MakeCells& make, const phl_exchange_options* options, phl_index_map* map) {
-  return guarded([&] {
-    const Communicator comm(handle);
-    Lists given;
-    create(
-        comm, call, limit_of(options), map, [&] { given = read_lists(lists, comm); },
-        [&] {
-          IndexMap made(make(std::move(given), comm, options_from(options)));
-          return IndexMapObject{std::move(made), options_from(options)};
-        });
-  });
-}
-
-int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
-    const DeriveCells& make, phl_index_map* map) {
-  return with(from, [&](const auto& base) {
-    Lists given;
-    create(
-        base.communicator(), call, setup_limit(base.options), map,
-        [&] { given = read_lists(lists, base.communicator()); },
-        [&] {
-          IndexMap made(make(std::move(given), base.map, base.options));
-          return IndexMapObject{std::move(made), base.options};
-        });
-  });
-}
-
-int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset) {
-  return with(of, [&](const auto& base) {
-    create(
-        base.communicator(), "a subset of an index map", setup_limit(base.options), subset, [] {},
-        [&] {
-          return IndexMapObject{base.map.only([&] { return read(base.map); }), base.options};
-        });
-  });
-}
-
-int update_subset(phl_index_map subset, const ReadMask& read) {
-  return with(
-      subset, [&](const auto& object) { object.map.update([&] { return read(object.map); }); });
-}
-
-int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells) {
-  std::vector<global_index> numbers;
-  return change_map(
-      map, call, ids,
-      [&](const IndexedDomain& domain, const std::vector<global_index>& given) {
-        auto [nodes, found] = localize(given, domain);
-        numbers.assign(found.begin(), found.end());
-        return std::move(nodes);
-      },
-      [&] { cells(numbers); });
-}
-
-int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks) {
-  return with(map, [&](const auto& object) {
-    std::vector<global_index> given;
-    const std::vector<int> owners = collective(
-        object.communicator(), call, setup_limit(object.options),
-        [&] { given = ids(object.communicator()); },
-        [&] { return object.domain().owners_of(given); });
-    ranks({owners.begin(), owners.end()});
-  });
-}
-
-std::vector<global_index> ids_of(const IndexMap& map, const std::vector<global_index>& cells) {
-  std::vector<global_index> ids;
-  for (const int cell : narrow(cells)) ids.push_back(map.domain().global_of(cell));
+Ids ids_of(const IndexMap& map, std::span<const local_index> cells) {
+  Ids ids;
+  for (const local_index cell : cells) ids.push_back(map.domain().global_of(cell));
   return ids;
 }
 
-std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global_index>& ids) {
-  std::vector<local_index> cells(ids.size());
-  map.domain().local_of(ids, cells);
-  return {cells.begin(), cells.end()};
+const Places& placed(const IndexMap& map) {
+  if (map.places()) return *map.places();
+  throw Error("the map has no places: its arrays have owned cells, then ghosts");
 }
 
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays) {
@@ -362,76 +187,65 @@ void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const Ce
   (map.*combine)(arrays, reduction_from(reduction));
 }
 
-int transfer(phl_index_map map, const char* call, bool to_root, int root,
-    const std::function<Transfer(const IndexMap&)>& read) {
-  return with(map, [&](const auto& object) {
-    std::optional<Transfer> given;
-    const auto checked = [&] { refuse_places(object.map.places()), given = read(object.map); };
-    collective(object.communicator(), call, setup_limit(object.options), checked, [&] {
-      (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned, given->cells,
-          given->owned.owned, given->owned.width());
-    });
-  });
-}
-
-int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received) {
-  return with(migration, [&](auto& object) {
-    GivenRows given;
-    const auto send = [&] { return object.migration.send(given.ranks, given.arrays); };
-    put(received,
-        collective(object.communicator(), "a migration", 0, [&] { given = read(); }, send));
-  });
-}
-
 }  // namespace parhelion::c
 
 extern "C" {
 
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
     const phl_exchange_options* options, phl_index_map* map) {
-  return make_map(comm, "phl_index_map_create", {list(ghost_ids, ghosts, "ghost_ids")},
-      blocks(owned), options, map);
+  return make_map(
+      comm, "phl_index_map_create", options, map,
+      [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
+      [&](const Communicator& own) {
+        return IndexedDomain(owned, {ghost_ids, ghost_ids + ghosts}, own, SelfGhosts::allowed);
+      });
 }
 
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
     int64_t ghosts, const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
     phl_index_map* map) {
-  return make_map(comm, "phl_index_map_create_with_ids",
-      {list(owned_ids, owned, "owned_ids"), list(ghost_ids, ghosts, "ghost_ids")},
-      with_ids(self_ghosts != 0), options, map);
+  return make_map(
+      comm, "phl_index_map_create_with_ids", options, map,
+      [&](const Communicator&) {
+        require_array(owned_ids, owned, "owned_ids");
+        require_array(ghost_ids, ghosts, "ghost_ids");
+      },
+      [&](const Communicator& own) {
+        return IndexedDomain::with_owned_ids({owned_ids, owned_ids + owned},
+            {ghost_ids, ghost_ids + ghosts}, own,
+            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
+      });
 }
 
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
     const phl_exchange_options* options, phl_index_map* map) {
-  // Checks the length before reading the lists.
-  const auto per_rank = [=](const int64_t* counts, const char* name) -> List {
-    return [=](const Communicator& own) {
-      if (ranks != own.size())
-        throw Error("the root lists counts of " + std::to_string(ranks) +
-                    " ranks and the communicator has " + std::to_string(own.size()) +
-                    ": give one entry per rank");
-      return list(counts, ranks, name)(own);
-    };
+  RootLists lists;  // empty on other ranks
+  const auto check = [&](const Communicator& own) {
+    if (own.rank() != root) return;
+    if (ranks != own.size())  // before the lists are read
+      throw Error("the root lists counts of " + std::to_string(ranks) +
+                  " ranks and the communicator has " + std::to_string(own.size()) +
+                  ": give one entry per rank");
+    require_array(owned, ranks, "owned");
+    require_array(ghost_counts, ranks, "ghost_counts");
+    require_array(ghost_ids, ghosts, "ghost_ids");
+    lists = {{owned, owned + ranks}, {ghost_counts, ghost_counts + ranks},
+        {ghost_ids, ghost_ids + ghosts}};
   };
-  return make_map(comm, "phl_index_map_create_from_root",
-      {on_root(root, per_rank(owned, "owned")),
-          on_root(root, per_rank(ghost_counts, "ghost_counts")),
-          on_root(root, list(ghost_ids, ghosts, "ghost_ids"))},
-      from_root(root), options, map);
+  return make_map(comm, "phl_index_map_create_from_root", options, map, check,
+      [&](const Communicator& own) { return domain_from_root(lists, root, own); });
 }
 
 int phl_index_map_read(
     MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-  const auto require_path = [=](const Communicator&) {
-    require_output(path, "path");
-    return std::vector<global_index>();
-  };
-  const auto read = [=](const Lists&, const Communicator& own, const ExchangeOptions& with) {
-    PartitionPart part = read_partition(path, own);
-    return IndexMap(IndexedDomain(part.owned, std::move(part.ghosts), own), with);
-  };
-  return make_map(comm, "phl_index_map_read", {require_path}, read, options, map);
+  return make_map(
+      comm, "phl_index_map_read", options, map,
+      [&](const Communicator&) { require_output(path, "path"); },
+      [&](const Communicator& own) {
+        PartitionPart part = read_partition(path, own);
+        return IndexedDomain(part.owned, std::move(part.ghosts), own);
+      });
 }
 
 int phl_index_map_read_keys(
@@ -452,56 +266,81 @@ int phl_index_map_read_keys(
 
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
     const int32_t* ranks, phl_index_map* map) {
-  return derive_map(owners, "phl_index_map_create_push",
-      {list(cells, count, "cells"), list(ranks, count, "ranks")}, &pushed, map);
+  return derive_map(
+      owners, "phl_index_map_create_push", map,
+      [&](const IndexMap&) {
+        require_array(cells, count, "cells");
+        require_array(ranks, count, "ranks");
+      },
+      [&](const IndexMap& of) {
+        return IndexMap::push(of.domain(), {cells, cells + count}, {ranks, ranks + count}).domain();
+      });
 }
 
 int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
     const int64_t* counts, const int32_t* cells, const int64_t* received_counts,
     const int32_t* received, const phl_exchange_options* options, phl_index_map* map) {
-  std::vector<List> lists{list(ranks, neighbors, "ranks"), list(counts, neighbors, "counts"),
-      in_lists(cells, counts, neighbors, "cells")};
-  const bool both = received_counts != nullptr;
-  if (both) {
-    lists.push_back(list(received_counts, neighbors, "received_counts"));
-    lists.push_back(in_lists(received, received_counts, neighbors, "received"));
-  }
-  return make_map(
-      comm, "phl_index_map_create_from_neighbors", lists, from_neighbors(both, {}), options, map);
+  std::vector<NeighborCells> first, second;
+  const auto check = [&](const Communicator&) {
+    first = lists_from(neighbors, ranks, counts, "counts", cells, "cells");
+    if (received_counts != nullptr)
+      second =
+          lists_from(neighbors, ranks, received_counts, "received_counts", received, "received");
+  };
+  return make_map(comm, "phl_index_map_create_from_neighbors", options, map, check,
+      [&](const Communicator& own) {
+        const ExchangeOptions with = options_from(options);
+        return received_counts != nullptr
+                   ? IndexMap::from_neighbor_lists(first, second, own, {}, with)
+                   : IndexMap::from_neighbor_lists(first, own, {}, with);
+      });
 }
 
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
     int64_t ghosts, const int32_t* ghost_places, phl_index_map* map) {
-  return derive_map(of, "phl_index_map_create_placed",
-      {list(places, owned, "places"), list(ghost_places, ghosts, "ghost_places")}, with_places({}),
-      map);
+  return derive_map(
+      of, "phl_index_map_create_placed", map,
+      [&](const IndexMap&) {
+        require_array(places, owned, "places");
+        require_array(ghost_places, ghosts, "ghost_places");
+      },
+      [&](const IndexMap& cells) {
+        return cells.placed({{places, places + owned}, {ghost_places, ghost_places + ghosts}});
+      });
 }
 
 int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_index_map* subset) {
-  return make_subset(of, mask_in(mask), subset);
+  return make_subset(of, subset, [&](const IndexMap& map) { return mask_from(map, mask); });
 }
 int phl_index_map_update(phl_index_map subset, const phl_values* mask) {
-  return update_subset(subset, mask_in(mask));
+  return with(subset,
+      [&](const auto& object) { object.map.update([&] { return mask_from(object.map, mask); }); });
 }
 
 int phl_index_map_create_ragged(
     phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
   return derive_map(
-      rows, "phl_index_map_create_ragged", {list(counts, owned_rows, "counts")}, &ragged, map);
+      rows, "phl_index_map_create_ragged", map,
+      [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
+      [&](const IndexMap& of) { return ragged_domain(of, {counts, counts + owned_rows}); });
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
-  return change_map(
-      map, "phl_index_map_add_ghosts", list(ids, count, "ids"),
-      [](const IndexedDomain& domain, const std::vector<global_index>& added) {
-        return with_added_ghosts(domain, added);
-      },
-      [] {});
+  return with(map, [&](auto& object) {
+    change_map(
+        object, "phl_index_map_add_ghosts", [&] { require_array(ids, count, "ids"); },
+        [&](const IndexedDomain& domain) { return with_added_ghosts(domain, {ids, ids + count}); });
+  });
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-  return localize_ids(map, "phl_index_map_localize",
-      with_room(list(ids, count, "ids"), cells, count, "cells"), to(cells));
+  return with(map, [&](auto& object) {
+    const auto found = localize_ids(object, "phl_index_map_localize", [&] {
+      require_arrays(ids, "ids", cells, "cells", count);
+      return Ids(ids, ids + count);
+    });
+    std::ranges::copy(found, cells);
+  });
 }
 
 int phl_index_map_free(phl_index_map* map) { return free_handle(map); }
@@ -557,21 +396,26 @@ int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cell
 
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
   return with(map, [&](const auto& object) {
-    const List given = with_room(list(cells, count, "cells"), ids, count, "ids");
-    to(ids)(ids_of(object.map, given(object.communicator())));
+    require_arrays(cells, "cells", ids, "ids", count);
+    std::ranges::copy(ids_of(object.map, {cells, cells + count}), ids);
   });
 }
 
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
   return with(map, [&](const auto& object) {
-    const List given = with_room(list(ids, count, "ids"), cells, count, "cells");
-    to(cells)(cells_of(object.map, given(object.communicator())));
+    require_arrays(ids, "ids", cells, "cells", count);
+    object.domain().local_of({ids, ids + count}, {cells, cells + count});
   });
 }
 
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
-  return owners_of(map, "phl_index_map_owners",
-      with_room(list(ids, count, "ids"), ranks, count, "ranks"), to(ranks));
+  return with(map, [&](const auto& object) {
+    const auto check = [&] { require_arrays(ids, "ids", ranks, "ranks", count); };
+    const auto owners =
+        collective(object.communicator(), "phl_index_map_owners", setup_limit(object.options),
+            check, [&] { return object.domain().owners_of({ids, ids + count}); });
+    std::ranges::copy(owners, ranks);
+  });
 }
 
 #define PHL_MAP_CALL(name, call, phase)                                        \
@@ -609,11 +453,15 @@ int phl_migration_create(MPI_Comm comm, phl_migration* migration) {
 }
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
     const phl_values* arrays, int count, int64_t* received) {
-  const auto read = [&] {
-    require_array(ranks, rows, "ranks");
-    return GivenRows{{ranks, ranks + rows}, rows_from(arrays, count)};
-  };
-  return send_rows(migration, read, received);
+  return with(migration, [&](auto& object) {
+    std::vector<CellValues> sent;
+    const auto check = [&] {
+      require_array(ranks, rows, "ranks");
+      sent = rows_from(arrays, count);
+    };
+    put(received, collective(object.communicator(), "a migration", 0, check,
+                      [&] { return object.migration.send({ranks, ranks + rows}, sent); }));
+  });
 }
 int phl_migration_receive(
     phl_migration migration, const phl_values* arrays, int count, int32_t* sources) {

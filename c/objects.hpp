@@ -15,7 +15,9 @@
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
+#include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/index_map.hpp"
+#include "parhelion/index_map/localize.hpp"
 #include "parhelion/index_map/migration.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/phl.h"
@@ -207,70 +209,127 @@ void create(const Communicator& comm, const char* call, double timeout_s, Handle
   keep(std::move(made), *handle);
 }
 
-/// A list of the caller; all ranks report its errors.
-using List = std::function<std::vector<global_index>(const Communicator&)>;
-/// Empty except on the root.
-List on_root(int root, const List& list);
-using Lists = std::vector<std::vector<global_index>>;
-using Put = std::function<void(const std::vector<global_index>&)>;
+using Ids = std::vector<global_index>;
 
-/// Make a map from lists, on a communicator or of another map.
-using MakeCells = std::function<IndexMap(Lists, const Communicator&, const ExchangeOptions&)>;
-using DeriveCells = std::function<IndexMap(Lists, const IndexMap&, const ExchangeOptions&)>;
-MakeCells blocks(int64_t owned);
-MakeCells with_ids(bool self_ghosts);
-MakeCells from_root(int root);
-/// Lists: ranks, counts and cells as of phl_index_map_create_from_neighbors; with `both`, also
-/// those of receives.
-MakeCells from_neighbors(bool both, const Places& extents);
-IndexMap pushed(Lists cells_and_ranks, const IndexMap& owners, const ExchangeOptions& options);
-IndexMap ragged(Lists counts, const IndexMap& rows, const ExchangeOptions& options);
-/// Lists: places of owned cells and of ghosts.
-DeriveCells with_places(const Places& extents);
-/// Throws Error if the map has none.
+inline MPI_Comm comm_of(MPI_Comm comm) { return comm; }
+/// Null before MPI_Init and after MPI_Finalize, which Communicator reports.
+inline MPI_Comm comm_of(const int* fortran) noexcept try {
+  return comm_from_fortran(*fortran);
+} catch (...) {
+  return MPI_COMM_NULL;
+}
+
+inline IndexMap with_options(IndexedDomain domain, const ExchangeOptions& options) {
+  return IndexMap(std::move(domain), options);
+}
+inline IndexMap with_options(IndexMap map, const ExchangeOptions&) { return map; }
+
+/// Create a map from the domain or the map that `make` returns, after `check`, with given options
+/// or those of another map. Collective.
+template <class Comm, class Check, class Make>
+int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map,
+    Check&& check, Make&& make) {
+  return guarded([&] {
+    const Communicator comm(comm_of(handle));
+    create(
+        comm, call, limit_of(options), map, [&] { check(comm); },
+        [&] {
+          const ExchangeOptions given = options_from(options);
+          return IndexMapObject{with_options(make(comm), given), given};
+        });
+  });
+}
+template <class Check, class Make>
+int derive_map(
+    phl_index_map from, const char* call, phl_index_map* map, Check&& check, Make&& make) {
+  return with(from, [&](const IndexMapObject& base) {
+    create(
+        base.communicator(), call, setup_limit(base.options), map, [&] { check(base.map); },
+        [&] { return IndexMapObject{with_options(make(base.map), base.options), base.options}; });
+  });
+}
+/// phl_index_map_create_only; read(map) returns the mask. Collective.
+template <class Read>
+int make_subset(phl_index_map of, phl_index_map* subset, Read&& read) {
+  return derive_map(
+      of, "a subset of an index map", subset, [](const IndexMap&) {},
+      [&](const IndexMap& map) { return map.only([&] { return read(map); }); });
+}
+/// Splits concatenated lists by neighbor.
+std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
+    std::span<const global_index> counts, std::span<const local_index> cells);
+/// Throws Error if the map has no places.
 const Places& placed(const IndexMap& map);
 
-/// Create a map, with given options or those of `from`. Collective.
-int make_map(MPI_Comm comm, const char* call, const std::vector<List>& lists, const MakeCells& make,
-    const phl_exchange_options* options, phl_index_map* map);
-int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
-    const DeriveCells& make, phl_index_map* map);
-/// phl_index_map_create_only and phl_index_map_update; `read` returns the mask. Collective.
-using ReadMask = std::function<CellValues(const IndexMap&)>;
-int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset);
-int update_subset(phl_index_map subset, const ReadMask& read);
-/// phl_index_map_localize and phl_index_map_owners. Collective.
-int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells);
-int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks);
-/// Global ids of local cells, and the reverse. Local.
-std::vector<global_index> ids_of(const IndexMap& map, const std::vector<global_index>& cells);
-std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global_index>& ids);
+/// Replaces the map's domain by the result of make(domain). Collective. Throws Error during an
+/// exchange.
+template <class Check, class Make>
+void change_map(IndexMapObject& object, const char* call, Check&& check, Make&& make) {
+  const auto check_all = [&] {
+    check();
+    refuse_places(object.map.places());
+    object.map.refuse_subset();
+    if (object.map.under_way())
+      throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+  };
+  object.map = collective(object.communicator(), call, setup_limit(object.options), check_all,
+      [&] { return IndexMap(make(object.domain()), object.options); });
+}
+
+/// Local cells of the ids that `read` returns, of which missing ones become ghosts. Collective.
+template <class Read>
+std::vector<local_index> localize_ids(IndexMapObject& object, const char* call, Read&& read) {
+  Ids ids;
+  std::vector<local_index> found;
+  change_map(
+      object, call, [&] { ids = read(); },
+      [&](const IndexedDomain& domain) {
+        auto [nodes, cells] = localize(ids, domain);
+        found = std::move(cells);
+        return std::move(nodes);
+      });
+  return found;
+}
+/// Global ids of local cells. Local.
+Ids ids_of(const IndexMap& map, std::span<const local_index> cells);
 
 /// Calls of a map on arrays; Fortran uses the numbers.
 enum class MapCall { forward = 0, reverse, reduce_shared };
 enum class Phase { whole = 0, begin, end, prepare };
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays);
-/// Owned values and, on the root, all cells and their number. Collective.
+/// Owned values and, on the root, all cells and their number.
 struct Transfer {
   CellValues owned, all;
   byte_count cells = 0;
 };
-int transfer(phl_index_map map, const char* call, bool collate, int root,
-    const std::function<Transfer(const IndexMap&)>& read);
-
-struct GivenRows {
-  std::vector<int> ranks = {};
-  std::vector<CellValues> arrays = {};
-};
-/// Sends the rows of `read` and returns the number received. Collective.
-int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received);
+/// Gathers or scatters the arrays of read(map). Collective.
+template <class Read>
+int transfer(phl_index_map map, const char* call, bool to_root, int root, Read&& read) {
+  return with(map, [&](const IndexMapObject& object) {
+    std::optional<Transfer> given;
+    const auto checked = [&] { refuse_places(object.map.places()), given = read(object.map); };
+    collective(object.communicator(), call, setup_limit(object.options), checked, [&] {
+      (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned, given->cells,
+          given->owned.owned, given->owned.width());
+    });
+  });
+}
 
 struct GivenGrid {
   std::vector<global_index> extents;
   CartesianOptions options = {};
 };
-using ReadGrid = std::function<GivenGrid(const Communicator&)>;
-int make_domain(MPI_Comm comm, const char* call, const ReadGrid& read, phl_cartesian* domain);
+/// Creates the domain of read(communicator). Collective.
+template <class Comm, class Read>
+int make_domain(Comm handle, const char* call, phl_cartesian* domain, Read&& read) {
+  return guarded([&] {
+    const Communicator comm(comm_of(handle));
+    GivenGrid grid;
+    create(
+        comm, call, 0, domain, [&] { grid = read(comm); },
+        [&] { return CartesianObject{{std::move(grid.extents), std::move(grid.options), comm}}; });
+  });
+}
 /// A rule of enum phl_rank_order, or a table of ranks. Throws Error if both are given.
 RankOrder rank_order_from(int rule, std::vector<int> table);
 /// Throws Error if this rank has no such block.
@@ -282,13 +341,39 @@ struct GivenGroup {
   std::vector<MadeField> made = std::vector<MadeField>(fields.size(), MadeField{source});
 };
 GivenGroup group_of(const Source& source, const phl_field* given, int count, const char* name);
-using ReadGroups = std::function<std::vector<GivenGroup>()>;
 void require_groups(int count);
-/// Create an exchange, or sums of points of the single group that `read` returns. Collective.
-void make_exchange(const Communicator& comm, const char* call, const ReadGroups& read,
-    const phl_exchange_options* options, phl_exchange* exchange);
-void make_point_sums(const Source& domain, const ReadGroups& read,
-    const phl_exchange_options* options, phl_point_sums* sums);
+/// Detects `own_halo` without widths, a common mistake.
+void require_some_halo(const std::vector<Group>& groups);
+/// Create an exchange of the groups, or sums of points of the group, that `read` returns.
+/// Collective.
+template <class Read>
+void make_exchange(const Communicator& comm, const char* call, const phl_exchange_options* options,
+    phl_exchange* exchange, Read&& read) {
+  std::vector<Group> groups;
+  std::vector<MadeField> made;
+  const auto check = [&] {
+    for (GivenGroup& group : read()) {
+      made.insert(made.end(), group.made.begin(), group.made.end());
+      groups.push_back(group.source.group(std::move(group.fields)));
+    }
+    require_some_halo(groups);
+  };
+  create(comm, call, limit_of(options), exchange, check, [&] {
+    return ExchangeObject{{std::move(made)}, Exchange(std::move(groups), options_from(options))};
+  });
+}
+template <class Read>
+void make_point_sums(
+    const Source& domain, const phl_exchange_options* options, phl_point_sums* sums, Read&& read) {
+  std::optional<GivenGroup> given;
+  create(
+      domain.communicator(), "phl_point_sums_create", limit_of(options), sums,
+      [&] { given = read(); },
+      [&] {
+        return PointSumsObject{{std::move(given->made)},
+            {*domain.grid(), std::move(given->fields), options_from(options)}};
+      });
+}
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
 /// Calls of an exchange on fields; Fortran uses the numbers.
@@ -300,8 +385,21 @@ void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
 enum class MoveCall { forward = 0, back, prepare };
 /// At the first call, which is collective, all ranks report errors of `read`.
-void move(
-    RedistributionObject& object, MoveCall call, const std::function<std::vector<Move>()>& read);
+template <class Read>
+void move(RedistributionObject& object, MoveCall call, Read&& read) {
+  std::vector<Move> moves;
+  const auto read_all = [&] { moves = read(); };
+  if (object.called) read_all();
+  else
+    collective(object.from.communicator(),
+        "forward, back or prepare, the first call of a redistribution", object.timeout_s, read_all,
+        [] {});
+  auto& all = object.redistribution;
+  if (call == MoveCall::prepare) all.prepare(moves);
+  else if (call == MoveCall::back) all.back(moves);
+  else all.forward(moves);
+  object.called = true;
+}
 /// `read` returns the axes, counted from 0. Collective.
 int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
     const phl_exchange_options* options, phl_redistribution* redistribution);
@@ -310,8 +408,18 @@ int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vec
 struct WholeGrid {
   Field field, whole;
 };
-int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
-    const std::function<WholeGrid()>& read);
+template <class Read>
+int move_whole(phl_cartesian domain, const char* call, bool to_root, int root, Read&& read) {
+  return with(domain, [&](const CartesianObject& object) {
+    WholeGrid given;
+    collective(
+        object.communicator(), call, 0, [&] { given = read(); },
+        [&] {
+          if (to_root) gather(object.grid, given.field, given.whole, root);
+          else scatter(object.grid, given.whole, given.field, root);
+        });
+  });
+}
 
 /// Enumerations arrive as int: throw Error for invalid numbers.
 Element element_from(phl_element element);

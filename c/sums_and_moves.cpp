@@ -77,18 +77,6 @@ int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields
 
 namespace parhelion::c {
 
-void make_point_sums(const Source& domain, const ReadGroups& read,
-    const phl_exchange_options* options, phl_point_sums* sums) {
-  std::vector<GivenGroup> given;
-  create(
-      domain.communicator(), "phl_point_sums_create", limit_of(options), sums,
-      [&] { given = read(); },
-      [&] {
-        return PointSumsObject{{std::move(given[0].made)},
-            {*domain.grid(), std::move(given[0].fields), options_from(options)}};
-      });
-}
-
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields) {
   const Reduction how = reduction_from(reduction);
   if (begin) object.step.emplace(object.sums.begin(how, fields));
@@ -100,35 +88,6 @@ int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vec
   return create_move(from, to, options, redistribution, read);
 }
 
-void move(
-    RedistributionObject& object, MoveCall call, const std::function<std::vector<Move>()>& read) {
-  std::vector<Move> moves;
-  const auto read_all = [&] { moves = read(); };
-  if (object.called) read_all();
-  else
-    collective(object.from.communicator(),
-        "forward, back or prepare, the first call of a redistribution", object.timeout_s, read_all,
-        [] {});
-  auto& all = object.redistribution;
-  if (call == MoveCall::prepare) all.prepare(moves);
-  else if (call == MoveCall::back) all.back(moves);
-  else all.forward(moves);
-  object.called = true;
-}
-
-int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
-    const std::function<WholeGrid()>& read) {
-  return with(domain, [&](const CartesianObject& object) {
-    WholeGrid given;
-    collective(
-        object.communicator(), call, 0, [&] { given = read(); },
-        [&] {
-          if (to_root) gather(object.grid, given.field, given.whole, root);
-          else scatter(object.grid, given.whole, given.field, root);
-        });
-  });
-}
-
 }  // namespace parhelion::c
 
 extern "C" {
@@ -137,8 +96,8 @@ int phl_point_sums_create(phl_cartesian domain, int count, const phl_field* give
     const phl_exchange_options* options, phl_point_sums* sums) {
   return guarded([&] {
     const Source source(domain);
-    const auto read = [&] { return std::vector{group_of(source, given, count, "fields")}; };
-    make_point_sums(source, read, options, sums);
+    make_point_sums(
+        source, options, sums, [&] { return group_of(source, given, count, "fields"); });
   });
 }
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count) {

@@ -15,14 +15,6 @@ namespace parhelion::fortran {
 /// Null: an absent optional argument.
 using Array = const CFI_cdesc_t*;
 
-/// Returns make(communicator), or an error status before MPI_Init and after MPI_Finalize.
-template <class Make>
-int with_comm(const int* comm, Make&& make) noexcept {
-  MPI_Comm handle = MPI_COMM_NULL;
-  const int read = c::guarded([&] { handle = comm_from_fortran(*comm); });
-  return read != 0 ? read : make(handle);
-}
-
 /// Element of an array: logicals are integers, characters and derived types opaque bytes. Throws
 /// Error for addresses.
 Element element_of(const CFI_cdesc_t& array);

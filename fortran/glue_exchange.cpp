@@ -319,8 +319,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
         rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
     return grid;
   };
-  return with_comm(
-      comm, [&](MPI_Comm of) { return make_domain(of, "cartesian_domain%init", read, domain); });
+  return make_domain(comm, "cartesian_domain%init", domain, read);
 }
 
 int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
@@ -396,7 +395,7 @@ int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchan
       for (int g = 0; g < count; ++g) groups.push_back(group[g].read());
       return groups;
     };
-    make_exchange(group->source().communicator(), "halo_exchange%init", read, options, exchange);
+    make_exchange(group->source().communicator(), "halo_exchange%init", options, exchange, read);
   });
 }
 
@@ -475,9 +474,8 @@ int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array
 
 int phl_f_point_sums_create(
     const FortranGroup* group, const phl_exchange_options* options, phl_point_sums* sums) {
-  return guarded([&] {
-    make_point_sums(group->source(), [&] { return std::vector{group->read()}; }, options, sums);
-  });
+  return guarded(
+      [&] { make_point_sums(group->source(), options, sums, [&] { return group->read(); }); });
 }
 
 int phl_f_point_sums_reduce(phl_point_sums sums, int begin, int reduction, Array a, Array b,

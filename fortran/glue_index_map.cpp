@@ -9,28 +9,25 @@ using namespace parhelion::fortran;
 
 namespace {
 
-using Ids = std::vector<global_index>;
-
-List numbers(Array array, const char* name, global_index shift = 0) {
-  return [=](const Communicator&) { return integers_of(*array, name, shift); };
-}
-List ids_from_zero(Array array, const char* name) { return numbers(array, name, -1); }
-
-// Reads a list, and throws Error unless `room` can hold one result per entry.
-List with_room(const List& list, Array room, const char* name) {
-  return [=](const Communicator& comm) {
-    Ids given = list(comm);
-    require_room(*room, given.size(), name);
-    return given;
-  };
+Ids ids_from_zero(const CFI_cdesc_t& array, const char* name) {
+  return integers_of(array, name, -1);
 }
 
-Ids cells_from_zero(Array array, const char* name, const char* what, local_index last) {
-  Ids cells = integers_of(*array, name, -1);
+// Clamps values that do not fit to invalid cells or ranks.
+std::vector<int> narrow(const Ids& values) {
+  std::vector<int> narrowed;
+  for (const global_index value : values)
+    narrowed.push_back(static_cast<int>(std::clamp<global_index>(value, -1, INT32_MAX)));
+  return narrowed;
+}
+
+std::vector<local_index> cells_from_zero(
+    const CFI_cdesc_t& array, const char* what, local_index last) {
+  const Ids cells = ids_from_zero(array, "cells");
   for (const global_index cell : cells)
     if (cell < 0 || cell >= last)
       throw Error(what + std::to_string(cell + 1) + " here: use 1 … " + std::to_string(last));
-  return cells;
+  return {cells.begin(), cells.end()};
 }
 
 // Some compilers pass logicals as CFI_type_other.
@@ -44,10 +41,6 @@ CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, i
   if (bits && x.type == CFI_type_other && values.element.size == 4)
     values.element.scalar = Scalar::int32;
   return values;
-}
-
-ReadMask mask_in(Array mask, Array ghosts) {
-  return [=](const IndexMap& map) { return values_for(map, *mask, ghosts, PHL_REPLACE); };
 }
 
 // Extents of the cells in arrays, and the dimension of the components.
@@ -96,93 +89,118 @@ extern "C" {
 
 int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
-  return with_comm(comm, [&](MPI_Comm of) {
-    return make_map(
-        of, "index_map%init", {ids_from_zero(ghosts, "ghosts")}, blocks(owned), options, map);
-  });
+  Ids ids;
+  return make_map(
+      comm, "index_map%init", options, map,
+      [&](const Communicator&) { ids = ids_from_zero(*ghosts, "ghosts"); },
+      [&](const Communicator& own) {
+        return IndexedDomain(owned, std::move(ids), own, SelfGhosts::allowed);
+      });
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
-  return with_comm(comm, [&](MPI_Comm of) {
-    return make_map(of, "index_map%init",
-        {ids_from_zero(owned_ids, "owned"), ids_from_zero(ghosts, "ghosts")},
-        with_ids(self_ghosts != 0), options, map);
-  });
+  Ids mine, others;
+  return make_map(
+      comm, "index_map%init", options, map,
+      [&](const Communicator&) {
+        mine = ids_from_zero(*owned_ids, "owned");
+        others = ids_from_zero(*ghosts, "ghosts");
+      },
+      [&](const Communicator& own) {
+        return IndexedDomain::with_owned_ids(std::move(mine), std::move(others), own,
+            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
+      });
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
     Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
-  return with_comm(comm, [&](MPI_Comm of) {
-    return make_map(of, "index_map%init",
-        {on_root(root, numbers(owned, "owned")), on_root(root, numbers(counts, "ghost_counts")),
-            on_root(root, ids_from_zero(ghosts, "ghosts"))},
-        from_root(root), options, map);
+  Ids lists[3];
+  const auto check = [&](const Communicator& own) {
+    if (own.rank() != root) return;
+    lists[0] = integers_of(*owned, "owned");
+    lists[1] = integers_of(*counts, "ghost_counts");
+    lists[2] = ids_from_zero(*ghosts, "ghosts");
+  };
+  return make_map(comm, "index_map%init", options, map, check, [&](const Communicator& own) {
+    return domain_from_root({lists[0], lists[1], lists[2]}, root, own);
   });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
+  Ids given;
   return derive_map(
-      rows, "index_map%init", {numbers(counts, "counts")},
-      [](Lists given, const IndexMap& of, const ExchangeOptions& options) {
-        if (given[0].size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
-          given[0].resize(static_cast<std::size_t>(of.owned()));
-        return ragged(std::move(given), of, options);
+      rows, "index_map%init", map,
+      [&](const IndexMap& of) {
+        given = integers_of(*counts, "counts");
+        if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
+          given.resize(static_cast<std::size_t>(of.owned()));
       },
-      map);
+      [&](const IndexMap& of) { return ragged_domain(of, given); });
 }
 
 int phl_f_index_map_read(
     const int* comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-  return with_comm(comm, [&](MPI_Comm of) { return phl_index_map_read(of, path, options, map); });
+  return phl_index_map_read(comm_of(comm), path, options, map);
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-  const List checked = [=](const Communicator&) {
-    return cells_from_zero(cells, "cells", "no rank owns pushed cell ", get(owners)->map.owned());
-  };
-  return derive_map(owners, "index_map%push", {checked, numbers(ranks, "ranks")}, &pushed, map);
+  std::vector<int> sent, to;
+  return derive_map(
+      owners, "index_map%push", map,
+      [&](const IndexMap& of) {
+        sent = cells_from_zero(*cells, "no rank owns pushed cell ", of.owned());
+        to = narrow(integers_of(*ranks, "ranks"));
+      },
+      [&](const IndexMap& of) { return IndexMap::push(of.domain(), sent, to).domain(); });
 }
 
 int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, Array cells,
     Array received_counts, Array received, Array shape, Array components_dim,
     const phl_exchange_options* options, phl_index_map* map) {
-  const bool both = received_counts != nullptr;
-  const List received_cells = [=](const Communicator& comm) {
-    if (received == nullptr) return Ids();
-    if (!both) throw Error("received comes without received_counts: pass both, or neither");
-    return ids_from_zero(received, "received")(comm);
+  std::vector<NeighborCells> first, second;
+  Places extents;
+  const auto check = [&](const Communicator&) {
+    const std::vector<int> neighbors = narrow(integers_of(*ranks, "ranks"));
+    first = neighbor_cells(
+        neighbors, integers_of(*counts, "counts"), narrow(ids_from_zero(*cells, "cells")));
+    if (received != nullptr && received_counts == nullptr)
+      throw Error("received comes without received_counts: pass both, or neither");
+    if (received_counts != nullptr)
+      second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
+          received != nullptr ? narrow(ids_from_zero(*received, "received")) : std::vector<int>());
+    extents = extents_from(shape, components_dim);
   };
-  return with_comm(comm, [&](MPI_Comm of) {
-    std::vector<List> lists{
-        numbers(ranks, "ranks"), numbers(counts, "counts"), ids_from_zero(cells, "cells")};
-    if (both) lists.push_back(numbers(received_counts, "received_counts"));
-    lists.push_back(received_cells);
-    return make_map(
-        of, "index_map%from_neighbor_lists", lists,
-        [=](const Lists& given, const Communicator& own, const ExchangeOptions& with) {
-          return from_neighbors(both, extents_from(shape, components_dim))(given, own, with);
-        },
-        options, map);
-  });
+  return make_map(
+      comm, "index_map%from_neighbor_lists", options, map, check, [&](const Communicator& own) {
+        const ExchangeOptions with = options_from(options);
+        return received_counts != nullptr
+                   ? IndexMap::from_neighbor_lists(first, second, own, extents, with)
+                   : IndexMap::from_neighbor_lists(first, own, extents, with);
+      });
 }
 
 int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
     Array components_dim, phl_index_map* map) {
+  Places made;
   return derive_map(
-      cells, "index_map%place",
-      {ids_from_zero(places, "places"), ids_from_zero(ghost_places, "ghost_places")},
-      [=](const Lists& given, const IndexMap& of, const ExchangeOptions& options) {
-        return with_places(extents_from(shape, components_dim))(given, of, options);
+      cells, "index_map%place", map,
+      [&](const IndexMap&) {
+        made = extents_from(shape, components_dim);
+        made.owned = narrow(ids_from_zero(*places, "places"));
+        made.ghosts = narrow(ids_from_zero(*ghost_places, "ghost_places"));
       },
-      map);
+      [&](const IndexMap& of) { return of.placed(std::move(made)); });
 }
 
 int phl_f_index_map_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* subset) {
-  return make_subset(cells, mask_in(mask, ghosts), subset);
+  return make_subset(cells, subset,
+      [&](const IndexMap& map) { return values_for(map, *mask, ghosts, PHL_REPLACE); });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
-  return update_subset(subset, mask_in(mask, ghosts));
+  return with(subset, [&](const auto& object) {
+    object.map.update([&] { return values_for(object.map, *mask, ghosts, PHL_REPLACE); });
+  });
 }
 
 // Fetches the ids of the ghost entries, after those of the owned entries.
@@ -205,19 +223,23 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
 }
 
 int phl_f_migration_create(const int* comm, phl_migration* migration) {
-  return with_comm(comm, [&](MPI_Comm of) { return phl_migration_create(of, migration); });
+  return phl_migration_create(comm_of(comm), migration);
 }
 
 int phl_f_migration_send(phl_migration migration, Array ranks, Array received, Array a, Array b,
     Array c, Array d, Array e, Array f, Array g, Array h) {
-  int64_t count = 0;
-  const auto read = [&] {
-    GivenRows given{{}, rows_of({a, b, c, d, e, f, g, h})};
-    for (const auto rank : integers_of(*ranks, "ranks")) given.ranks.push_back(int_of(rank));
-    return given;
-  };
-  const int done = send_rows(migration, read, &count);
-  return done != 0 ? done : guarded([&] { assign(*received, {count}, "received"); });
+  return with(migration, [&](auto& object) {
+    std::vector<int> to;
+    std::vector<CellValues> rows;
+    const auto check = [&] {
+      rows = rows_of({a, b, c, d, e, f, g, h});
+      for (const auto rank : integers_of(*ranks, "ranks"))
+        to.push_back(int_of(rank));
+    };
+    const int64_t count = collective(object.communicator(), "a migration", 0, check,
+        [&] { return object.migration.send(to, rows); });
+    assign(*received, {count}, "received");
+  });
 }
 
 int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, Array d, Array e,
@@ -249,38 +271,50 @@ int phl_f_collate(phl_index_map map, int root, Array x, Array all) {
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
   return with(map, [&](const auto& object) {
-    const Ids given = cells_from_zero(cells, "cells", "there is no local cell ", object.map.size());
+    const auto given = cells_from_zero(*cells, "there is no local cell ", object.map.size());
     assign(*ids, ids_of(object.map, given), "ids", 1);
   });
 }
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
   return with(map, [&](const auto& object) {
-    assign(*cells, c::cells_of(object.map, integers_of(*ids, "ids", -1)), "cells", 1);
+    const Ids given = ids_from_zero(*ids, "ids");
+    std::vector<local_index> found(given.size());
+    object.domain().local_of(given, found);
+    put(cells, found, "cells", 1);
   });
 }
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
-  return owners_of(map, "index_map%owners", with_room(ids_from_zero(ids, "ids"), ranks, "ranks"),
-      [=](const Ids& owners) { assign(*ranks, owners, "ranks"); });
+  return with(map, [&](const auto& object) {
+    Ids given;
+    const auto check = [&] {
+      given = ids_from_zero(*ids, "ids");
+      require_room(*ranks, given.size(), "ranks");
+    };
+    const auto owners = collective(object.communicator(), "index_map%owners",
+        setup_limit(object.options), check, [&] { return object.domain().owners_of(given); });
+    put(ranks, owners, "ranks");
+  });
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
-  const List checked = [=](const Communicator&) {
-    Ids given = integers_of(*ids, "ids");
-    require_room(*cells, given.size(), "cells");
-    const IndexedDomain& domain = get(map)->domain();
-    const global_index last = domain.global_size();
-    for (global_index& id : given) {
-      if (id < 0 || (domain.first() >= 0 && id > last))  // owned ids may have gaps
-        throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(last) +
-                    " (0: none)");
-      --id;
-    }
-    return given;
-  };
-  return localize_ids(map, "index_map%localize", checked,
-      [=](const Ids& found) { assign(*cells, found, "cells", 1); });
+  return with(map, [&](auto& object) {
+    const auto read = [&] {
+      Ids given = integers_of(*ids, "ids");
+      require_room(*cells, given.size(), "cells");
+      const IndexedDomain& domain = object.domain();
+      const global_index last = domain.global_size();
+      for (global_index& id : given) {
+        if (id < 0 || (domain.first() >= 0 && id > last))  // owned ids may have gaps
+          throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(last) +
+                      " (0: none)");
+        --id;
+      }
+      return given;
+    };
+    put(cells, localize_ids(object, "index_map%localize", read), "cells", 1);
+  });
 }
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
