@@ -43,15 +43,13 @@ int report_exception() noexcept {
 }
 
 void require_array(const void* pointer, std::int64_t count, const char* name) {
-  if (count < 0)
-    throw Error(std::string(name) + " has " + std::to_string(count) + " entries: pass 0 or more");
+  if (count < 0) refuse(name, " has ", count, " entries: pass 0 or more");
   if (count > 0 && pointer == nullptr)
-    throw Error(std::string(name) + " is a null pointer: pass an array of " +
-                std::to_string(count) + " entries");
+    refuse(name, " is a null pointer: pass an array of ", count, " entries");
 }
 
 void require_output(const void* pointer, const std::string& name) {
-  if (pointer == nullptr) throw Error(name + " is a null pointer: pass the address of the result");
+  if (pointer == nullptr) refuse(name, " is a null pointer: pass the address of the result");
 }
 
 namespace {
@@ -116,8 +114,7 @@ Kept& find(int number) {
   auto& all = reduction_table().all;
   const auto slot = static_cast<std::size_t>(number) - first_own;  // huge for smaller numbers
   if (slot < all.size() && !all[slot].freed) return all[slot];
-  throw Error(
-      "reduction " + std::to_string(number) +
+  refuse("reduction ", number,
       " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, until "
       "it is freed");
 }
@@ -131,7 +128,7 @@ Reduction reduction_from(int number) {
 }
 
 int make_reduction(Element element, phl_combine combine, void* context) {
-  if (combine == nullptr) throw Error("combine is a null pointer: pass a function");
+  if (combine == nullptr) refuse("combine is a null pointer: pass a function");
   const std::lock_guard lock(reduction_table().mutex);
   reduction_table().all.push_back({{element, combine, context}});
   return static_cast<int>(first_own + reduction_table().all.size() - 1);
@@ -174,8 +171,7 @@ int phl_stop(void) {
 int phl_allocate(int64_t bytes, void** memory) {
   return guarded([&] {
     require_output(memory, "memory");
-    if (bytes < 0)
-      throw Error("cannot allocate " + std::to_string(bytes) + " bytes: pass 0 or more");
+    if (bytes < 0) refuse("cannot allocate ", bytes, " bytes: pass 0 or more");
     auto made = allocate_node_shared(bytes > 0 ? bytes : 1);
     *memory = made.get();
     const std::lock_guard lock(allocations().mutex);

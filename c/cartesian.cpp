@@ -31,8 +31,7 @@ CartesianOptions cartesian_options_from(
   for (int d = 0; d < dimensions; ++d) {
     const int64_t* const cells = given.splits[d];
     if (cells != nullptr && given.process_grid[d] < 1)
-      throw Error("splits are given in dimension " + std::to_string(d) +
-                  " without a process grid: give both");
+      refuse("splits are given in dimension ", d, " without a process grid: give both");
     options.splits.emplace_back();
     if (cells != nullptr) options.splits.back().assign(cells, cells + given.process_grid[d]);
   }
@@ -71,9 +70,8 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
   for (int d = 0; d < domain.dimensions(); ++d) {
     const auto& starts = domain.axis(d).starts;
     if (cell[d] < 0 || cell[d] >= domain.axis(d).extent)
-      throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " +
-                  std::to_string(d) + " is outside of 0 … " +
-                  std::to_string(domain.axis(d).extent - 1));
+      refuse("cell coordinate ", cell[d], " in dimension ", d, " is outside of 0 … ",
+          domain.axis(d).extent - 1);
     position[d] =
         static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) - starts.begin()) -
         1;
@@ -89,15 +87,14 @@ RankOrder rank_order_from(int rule, std::vector<int> table) {
   in_range(rule, PHL_RANKS_OF_COMMUNICATOR, "order of ranks");
   if (table.empty()) return static_cast<RankFill>(rule);
   if (rule != PHL_RANKS_LAST_FASTEST)
-    throw Error("a table of ranks and a rule for their order are given: give one of the two");
+    refuse("a table of ranks and a rule for their order are given: give one of the two");
   return table;
 }
 
 int block_of(const CartesianDomain& domain, int64_t block) {
   const auto count = static_cast<int64_t>(domain.blocks().size());
   if (block < 0 || block >= count)
-    throw Error("block " + std::to_string(block) + " does not exist: this rank has " +
-                std::to_string(count));
+    refuse("block ", block, " does not exist: this rank has ", count);
   return static_cast<int>(block);
 }
 
@@ -152,7 +149,7 @@ int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coo
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
   return with(domain, [&](const auto& object) {
     if (rank < 0 || rank >= object.grid.communicator().size())
-      throw Error("rank " + std::to_string(rank) + " does not exist");
+      refuse("rank ", rank, " does not exist");
     copy_out(object.grid.coordinates_of(rank), coordinates);
   });
 }

@@ -15,7 +15,7 @@ Source source_of(const phl_group& group, int number) {
   try {
     return {group.domain, group.map, number};
   } catch (const HandleError& error) {
-    throw Error("group " + std::to_string(number) + ": " + error.what());
+    refuse("group ", number, ": ", error.what());
   }
 }
 
@@ -68,7 +68,7 @@ void ExchangeObject::end() {
 
 void require_groups(int count) {
   if (count < 1)
-    throw Error("an exchange needs at least one group: pass a domain or map with its fields");
+    refuse("an exchange needs at least one group: pass a domain or map with its fields");
 }
 
 void require_some_halo(const std::vector<Group>& groups) {
@@ -79,7 +79,7 @@ void require_some_halo(const std::vector<Group>& groups) {
       if (field.halo != HaloWidth(0) || field.stagger != Stagger{})
         return;  // shared points travel at any depth
   }
-  throw Error(
+  refuse(
       "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
       "own_halo 0 for the domain's halo, or give "
       "halo_lower and halo_upper");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/refuse.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::c {

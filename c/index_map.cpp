@@ -38,18 +38,16 @@ void require_keys(
     const IndexMap& map, const PartitionKeys& read, int64_t capacity, const int64_t* keys) {
   const auto count = static_cast<int64_t>(read.keys.size());
   if (count != int64_t{map.owned()} * read.per_id)
-    throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) +
-                " ids and the map " + std::to_string(map.owned()) +
-                " owned ones: pass the file that the map was read from");
+    refuse("the part of this rank has keys for ", count / read.per_id, " ids and the map ",
+        map.owned(), " owned ones: pass the file that the map was read from");
   if (keys != nullptr && capacity < count)
-    throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " +
-                std::to_string(count) + ": make it larger; without it per_id alone is told");
+    refuse("keys has room for ", capacity, " numbers and there are ", count,
+        ": make it larger; without it per_id alone is told");
 }
 
 CellValues values_from(phl_element element, const phl_cells& cells, const char* name) {
   const Element of = element_from(element);
-  if (element.components < 0)
-    throw Error("a cell cannot have " + std::to_string(element.components) + " components");
+  if (element.components < 0) refuse("a cell cannot have ", element.components, " components");
   require_array(cells.first, cells.count, name);
   CellValues values{{static_cast<std::byte*>(cells.first), cells.stride}, {}, of,
       std::max(element.components, 1)};
@@ -62,7 +60,7 @@ CellValues plain_values(const phl_values& given) {
   CellValues values = values_from(given.element, given.owned, "owned");
   const int64_t stride = given.component_stride;
   if ((stride != 0 && stride != values.element.size) || given.extents[0] != 0)
-    throw Error(
+    refuse(
         "component_stride and extents are for maps with places: leave them 0, and pass "
         "contiguous components");
   return values;
@@ -80,8 +78,8 @@ std::vector<CellValues> rows_from(const phl_values* given, int count) {
 
 void require_cells(int64_t given, int64_t needed, const char* name) {
   if (given != needed)
-    throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " +
-                std::to_string(needed) + ": pass an array of that many cells");
+    refuse(name, " has ", given, " cells and the map needs ", needed,
+        ": pass an array of that many cells");
 }
 
 // Cells of a map's array, whose ghosts are separate, appended or placed.
@@ -89,13 +87,12 @@ CellValues values_from(const IndexMap& map, const phl_values& given) {
   if (map.places()) {
     CellValues values = values_from(given.element, given.owned, "owned");
     if (given.ghosts.first != nullptr)
-      throw Error("the map has places, also for ghosts: leave `ghosts` NULL");
+      refuse("the map has places, also for ghosts: leave `ghosts` NULL");
     values.component_stride = given.component_stride;
     values.elements = given.owned.count * values.components;
     for (std::size_t d = 0; d < values.axes.size(); ++d) {
       if (given.extents[d] < 0)
-        throw Error("extents[" + std::to_string(d) + "] is " + std::to_string(given.extents[d]) +
-                    ": pass 0 or more");
+        refuse("extents[", d, "] is ", given.extents[d], ": pass 0 or more");
       values.axes[d] = {given.extents[d], given.strides[d]};
     }
     if (given.extents[0] > 0) values.elements = CellValues::untold;
@@ -144,20 +141,18 @@ namespace parhelion::c {
 std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
     std::span<const global_index> counts, std::span<const local_index> cells) {
   if (counts.size() != ranks.size())
-    throw Error(std::to_string(counts.size()) + " lists were passed for " +
-                std::to_string(ranks.size()) + " neighbors: give one for each");
+    refuse(counts.size(), " lists were passed for ", ranks.size(), " neighbors: give one for each");
   std::vector<NeighborCells> all;
   auto next = cells.begin();
   for (std::size_t k = 0; k < ranks.size(); next += counts[k++]) {
     if (counts[k] < 0 || counts[k] > cells.end() - next)
-      throw Error("the list for rank " + std::to_string(ranks[k]) + " has " +
-                  std::to_string(counts[k]) + " cells and " + std::to_string(cells.end() - next) +
-                  " are left: pass the lists one after the other");
+      refuse("the list for rank ", ranks[k], " has ", counts[k], " cells and ", cells.end() - next,
+          " are left: pass the lists one after the other");
     all.push_back({ranks[k], {next, next + counts[k]}});
   }
   if (next != cells.end())
-    throw Error(std::to_string(cells.end() - next) +
-                " cells belong to the list of no neighbor: pass as many as the lists have");
+    refuse(cells.end() - next,
+        " cells belong to the list of no neighbor: pass as many as the lists have");
   return all;
 }
 
@@ -169,7 +164,7 @@ Ids ids_of(const IndexMap& map, std::span<const local_index> cells) {
 
 const Places& placed(const IndexMap& map) {
   if (map.places()) return *map.places();
-  throw Error("the map has no places: its arrays have owned cells, then ghosts");
+  refuse("the map has no places: its arrays have owned cells, then ghosts");
 }
 
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays) {
@@ -224,9 +219,8 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
   const auto check = [&](const Communicator& own) {
     if (own.rank() != root) return;
     if (ranks != own.size())  // before the lists are read
-      throw Error("the root lists counts of " + std::to_string(ranks) +
-                  " ranks and the communicator has " + std::to_string(own.size()) +
-                  ": give one entry per rank");
+      refuse("the root lists counts of ", ranks, " ranks and the communicator has ", own.size(),
+          ": give one entry per rank");
     require_array(owned, ranks, "owned");
     require_array(ghost_counts, ranks, "ghost_counts");
     require_array(ghost_ids, ghosts, "ghost_ids");

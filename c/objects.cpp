@@ -57,7 +57,7 @@ Field field_of(const CartesianDomain& domain, const phl_field& given) {
       given.blocks != nullptr ? static_cast<std::size_t>(given.block_count) : 1;
   for (std::size_t b = 0; b < count && b < domain.blocks().size(); ++b)
     if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
-      throw Error("a field's array is a null pointer: pass an array that is allocated");
+      refuse("a field's array is a null pointer: pass an array that is allocated");
   const Element element = element_from(given.element);
   if (count == 1) return view_block(domain, static_cast<std::byte*>(arrays[0]), element, layout);
   std::vector<std::byte*> blocks(count);
@@ -118,8 +118,7 @@ HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions,
   for (int d = 0; d < dimensions; ++d) {
     width.lower[d] = lower[d];
     width.upper[d] = upper[d];
-    if (lower[d] < 0 || upper[d] < 0)
-      throw Error(std::string("a field has a negative ") + what + ": pass 0 or more");
+    if (lower[d] < 0 || upper[d] < 0) refuse("a field has a negative ", what, ": pass 0 or more");
   }
   return width;
 }
@@ -146,9 +145,7 @@ Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
 }
 
 int in_range(int number, int last, const char* what) {
-  if (number < 0 || number > last)
-    throw Error(std::string(what) + " " + std::to_string(number) + " does not exist: use 0 … " +
-                std::to_string(last));
+  if (number < 0 || number > last) refuse(what, " ", number, " does not exist: use 0 … ", last);
   return number;
 }
 
@@ -156,8 +153,8 @@ Element element_from(phl_element element) {
   const int scalar = in_range(element.scalar, PHL_SCALAR_COUNT - 1, "element type");
   const int size = scalar == PHL_BYTES ? element.bytes : size_of(static_cast<Scalar>(scalar));
   if (size < 1 || (element.bytes != 0 && element.bytes != size))
-    throw Error("elements of " + std::to_string(element.bytes) + " bytes do not fit element type " +
-                    std::to_string(scalar) + ": give the size of opaque elements, 0 for others",
+    throw Error(concat("elements of ", element.bytes, " bytes do not fit element type ", scalar,
+                    ": give the size of opaque elements, 0 for others"),
         ErrorKind::type);
   return {static_cast<Scalar>(scalar), size};
 }
@@ -178,8 +175,8 @@ Source::Source(phl_index_map map) : map_(get(map)->map) {
 }
 Source::Source(phl_cartesian domain, phl_index_map map, int group) {
   if ((domain == nullptr) == (map == nullptr))
-    throw Error("group " + std::to_string(group) +
-                " needs a domain or an index map, one of the two: leave the other NULL");
+    refuse(
+        "group ", group, " needs a domain or an index map, one of the two: leave the other NULL");
   *this = domain != nullptr ? Source(domain) : Source(map);
 }
 
@@ -207,23 +204,22 @@ GivenGroup group_of(const Source& source, const phl_field* given, int count, con
 const std::vector<Field>& FieldsObject::views(const phl_field* given, int count) {
   require_array(given, count, "fields");
   if (count != 0 && count != static_cast<int>(made.size()))
-    throw Error(std::to_string(count) + " fields were passed and the exchange was made for " +
-                std::to_string(made.size()) +
-                ": pass one for each, in that order, or none for those that it was made with");
+    refuse(count, " fields were passed and the exchange was made for ", made.size(),
+        ": pass one for each, in that order, or none for those that it was made with");
   called.clear();
   for (const phl_field& each : std::span(given, static_cast<std::size_t>(count))) {
     const MadeField& like = made[called.size()];
     if (like.source.cells() != nullptr && (each.ghosts != nullptr) != (like.arrays == 2))
-      throw Error("field " + std::to_string(called.size()) +
-                  " has another place for its ghosts (behind the owned cells, or apart) than "
-                  "the exchange was made for: pass arrays like those that it was made with");
+      refuse("field ", called.size(),
+          " has another place for its ghosts (behind the owned cells, or apart) than "
+          "the exchange was made for: pass arrays like those that it was made with");
     called.push_back(like.source.view(each));
   }
   return called;
 }
 
 void FieldsObject::end() {
-  if (!under_way()) throw Error("no exchange is under way: call begin first");
+  if (!under_way()) refuse("no exchange is under way: call begin first");
   step->end();
   step.reset();
 }

@@ -169,8 +169,7 @@ int free_handle(Handle* handle) {
     const auto object = get(*handle);
     if constexpr (requires { object->under_way(); })
       if (object->under_way())
-        throw Error(
-            "this " + std::string(Object::name) + " is under way: end it before it is freed");
+        refuse("this ", Object::name, " is under way: end it before it is freed");
     require_mpi();
     drop_object(reinterpret_cast<std::uintptr_t>(*handle), Object::kind, Object::name);
     *handle = nullptr;
@@ -270,7 +269,7 @@ void change_map(IndexMapObject& object, const char* call, Check&& check, Make&& 
     refuse_places(object.map.places());
     object.map.refuse_subset();
     if (object.map.under_way())
-      throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+      refuse("an exchange of the map is under way: end it before the map gets further ghosts");
   };
   object.map = collective(object.communicator(), call, setup_limit(object.options), check_all,
       [&] { return IndexMap(make(object.domain()), object.options); });

@@ -12,7 +12,7 @@ Source second(Handle to) {
   try {
     return Source(to);
   } catch (const HandleError& error) {
-    throw Error("the second domain: " + std::string(error.what()));
+    refuse("the second domain: ", error.what());
   }
 }
 

@@ -74,7 +74,7 @@ set_target_properties(parhelion_fortran PROPERTIES
   EXPORT_NAME Fortran LINKER_LANGUAGE CXX SOVERSION ${PARHELION_SOVERSION}
   Fortran_MODULE_DIRECTORY ${fortran_dir}/modules)
 target_include_directories(parhelion_fortran
-  PRIVATE ${fortran_dir}/include
+  PRIVATE ${fortran_dir}/include ${PROJECT_SOURCE_DIR}/src
   INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)
 target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # see cmake/ParhelionCompiler.cmake

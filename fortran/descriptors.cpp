@@ -13,8 +13,8 @@ bool is_integer(CFI_type_t type) {
 Scalar integer_of(std::size_t bytes) {
   for (const Scalar each : {Scalar::int8, Scalar::int16, Scalar::int32, Scalar::int64})
     if (static_cast<std::size_t>(parhelion::size_of(each)) == bytes) return each;
-  throw Error("integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8",
-      ErrorKind::type);
+  throw Error(
+      concat("integers of ", bytes, " bytes are not known: use 1, 2, 4 or 8"), ErrorKind::type);
 }
 
 Scalar scalar_of(const CFI_cdesc_t& array) {
@@ -40,9 +40,9 @@ byte_count size_of(const CFI_cdesc_t& array, int dimensions) {
 void require_extents(const CFI_cdesc_t& array, const std::string& name) {
   for (int d = 0; d < array.rank; ++d)
     if (array.dim[d].extent < 0)
-      throw Error(name +
-                  " is an array of assumed size, whose extent is not known: "
-                  "declare it as (:)");
+      refuse(name,
+          " is an array of assumed size, whose extent is not known: "
+          "declare it as (:)");
 }
 
 // Contiguous in the first `dimensions` dimensions.
@@ -67,7 +67,7 @@ void require_integers(const CFI_cdesc_t& array, const char* name, bool or_logica
   const bool known = array.type == CFI_type_int32_t || array.type == CFI_type_int64_t ||
                      (or_logicals && is_logical(array.type));
   if (!known || (array.elem_len != 4 && array.elem_len != 8))
-    throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
+    throw Error(concat(name, " must hold integers of 4 or 8 bytes"), ErrorKind::type);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Element element_of(const CFI_cdesc_t& array) {
 void require_whole(const CFI_cdesc_t& array, const std::string& name) {
   require_extents(array, name);
   if (size_of(array, array.rank) > 0 && !is_dense(array, array.rank))
-    throw Error(name + " is not contiguous: pass a whole array");
+    refuse(name, " is not contiguous: pass a whole array");
 }
 
 ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name) {
@@ -96,8 +96,7 @@ ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name) {
   ArrayShape shape{static_cast<std::byte*>(array.base_addr), element_of(array),
       static_cast<std::size_t>(array.rank)};
   if (array.rank < 1 || shape.rank > shape.extents.size())
-    throw Error(name + " has " + std::to_string(array.rank) + " dimensions: pass 1 to " +
-                std::to_string(shape.extents.size()));
+    refuse(name, " has ", array.rank, " dimensions: pass 1 to ", shape.extents.size());
   for (std::size_t d = 0; d < shape.rank; ++d)
     shape.extents[d] = array.dim[d].extent, shape.strides[d] = array.dim[d].sm;
   return shape;
@@ -105,15 +104,14 @@ ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name) {
 
 Cells cells_of(const CFI_cdesc_t& array, const std::string& name) {
   if (array.rank == 0)
-    throw Error(name + " is a scalar: pass an array whose last dimension holds the cells");
+    refuse(name, " is a scalar: pass an array whose last dimension holds the cells");
   require_extents(array, name);
   const int last = array.rank - 1;
   const byte_count components = size_of(array, last), count = array.dim[last].extent;
   if (components < 1 || components > 1 << 24)
-    throw Error(
-        name + " has " + std::to_string(components) + " components per cell: pass 1 to 2^24");
+    refuse(name, " has ", components, " components per cell: pass 1 to 2^24");
   if (!is_dense(array, last))
-    throw Error(name + " has cells that are not contiguous: pass all of the first dimensions");
+    refuse(name, " has cells that are not contiguous: pass all of the first dimensions");
   const byte_count stride = count > 1 ? array.dim[last].sm : bytes_of(array) * components;
   return {{{static_cast<std::byte*>(array.base_addr), stride}, {}, element_of(array),
               static_cast<int>(components)},
@@ -124,9 +122,8 @@ CellValues values_of(
     const IndexedDomain& domain, const CFI_cdesc_t& x, Array ghosts, const std::string& name) {
   const auto require_count = [](byte_count given, byte_count needed, const std::string& what) {
     if (given != needed)
-      throw Error(what + " has " + std::to_string(given) +
-                  " cells in its last dimension and the map " + std::to_string(needed) +
-                  ": make them equal");
+      refuse(what, " has ", given, " cells in its last dimension and the map ", needed,
+          ": make them equal");
   };
   auto [values, count] = cells_of(x, name);
   require_count(count, ghosts == nullptr ? domain.size() : domain.owned(),
@@ -166,8 +163,7 @@ void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name
   require_integers(array, name, false);
   const byte_count count = size_of(array, array.rank);
   if (count >= 0 && count != static_cast<byte_count>(values))
-    throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " +
-                std::to_string(values) + ": pass an array of that size");
+    refuse(name, " has ", count, " elements and needs ", values, ": pass an array of that size");
 }
 
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
@@ -178,8 +174,7 @@ void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, c
     const global_index value = *next++ + shift;
     const auto four = static_cast<std::int32_t>(value);
     if (array.elem_len == 4 && four != value)
-      throw Error(
-          std::to_string(value) + " does not fit the integers of " + name + ": use a larger kind");
+      refuse(value, " does not fit the integers of ", name, ": use a larger kind");
     if (array.elem_len == 8) std::memcpy(at, &value, sizeof value);
     else std::memcpy(at, &four, sizeof four);
   });

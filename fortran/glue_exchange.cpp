@@ -19,9 +19,8 @@ void spread(To& to, Array given, int dimensions, const char* name, bool one_for_
   const auto values = integers_of(*given, name);
   const int count = static_cast<int>(values.size());
   if (count != dimensions && (count != 1 || !one_for_all))
-    throw Error(std::string(name) + " has " + std::to_string(count) + " values for " +
-                std::to_string(dimensions) + " dimensions: give " +
-                (one_for_all ? "one for all, or one for each" : "one for each"));
+    refuse(name, " has ", count, " values for ", dimensions, " dimensions: give ",
+        (one_for_all ? "one for all, or one for each" : "one for each"));
   for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d)
     to[d] =
         static_cast<std::remove_reference_t<decltype(to[d])>>(int_of(values[count == 1 ? 0 : d]));
@@ -42,13 +41,12 @@ std::vector<int> ints_of(Array given, const char* name, global_index shift = 0) 
 // Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
 std::vector<std::vector<global_index>> splits_of(
     const std::vector<global_index>& cells, const std::vector<int>& process_grid) {
-  if (process_grid.empty()) throw Error("splits are given without a process grid: give both");
+  if (process_grid.empty()) refuse("splits are given without a process grid: give both");
   const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
   if (cells.size() != needed)
-    throw Error("splits has " + std::to_string(cells.size()) + " values and the process grid " +
-                std::to_string(needed) +
-                " coordinates in all dimensions: give the cells of each, dimension after "
-                "dimension");
+    refuse("splits has ", cells.size(), " values and the process grid ", needed,
+        " coordinates in all dimensions: give the cells of each, dimension after "
+        "dimension");
   std::vector<std::vector<global_index>> splits;
   auto next = cells.begin();
   for (const int count : process_grid) {
@@ -86,9 +84,9 @@ struct Layers {
   // Whether there are any. Throws Error for another number of values.
   bool fit(int dimensions, bool sides, const char* name) const {
     if (listed >= 0 && listed != 1 && listed != dimensions && !(sides && listed == 2 * dimensions))
-      throw Error(std::string(name) + " has " + std::to_string(listed) + " values for " +
-                  std::to_string(dimensions) + " dimensions: give one for all, or one for each" +
-                  (sides ? ", or those of all lower sides and then of the upper ones" : ""));
+      refuse(name, " has ", listed, " values for ", dimensions,
+          " dimensions: give one for all, or one for each",
+          (sides ? ", or those of all lower sides and then of the upper ones" : ""));
     return listed >= 0;
   }
   HaloWidth width(int dimensions, const char* name) const {
@@ -128,25 +126,21 @@ int grid_components(
     const CFI_cdesc_t& array, const std::vector<global_index>& needed, const char* of) {
   const int dims = static_cast<int>(needed.size());
   if (array.rank != dims && array.rank != dims + 1)
-    throw Error("the array has " + std::to_string(array.rank) +
-                " dimensions: pass those of the domain, " + std::to_string(dims) +
-                ", and one more last for components where there are any");
+    refuse("the array has ", array.rank, " dimensions: pass those of the domain, ", dims,
+        ", and one more last for components where there are any");
   for (int d = 0; d < dims; ++d)
     if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
-      throw Error("the array has " + std::to_string(array.dim[d].extent) + " cells in dimension " +
-                  std::to_string(d + 1) + " and " + of + " " +
-                  std::to_string(needed[static_cast<std::size_t>(d)]) +
-                  ": make them equal, or tell stagger and array_halo");
+      refuse("the array has ", array.dim[d].extent, " cells in dimension ", d + 1, " and ", of, " ",
+          needed[static_cast<std::size_t>(d)], ": make them equal, or tell stagger and array_halo");
   return array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent);
 }
 
 // One array per block.
 Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
   if (arrays.size() != domain.blocks().size())
-    throw Error("a field has " + std::to_string(arrays.size()) + " arrays and the rank " +
-                std::to_string(domain.blocks().size()) +
-                " blocks: add the first with list%add, and each further one behind it with "
-                "list%add_block");
+    refuse("a field has ", arrays.size(), " arrays and the rank ", domain.blocks().size(),
+        " blocks: add the first with list%add, and each further one behind it with "
+        "list%add_block");
   std::vector<ArrayShape> shapes;
   for (const FortranArray& array : arrays) {
     const auto block = static_cast<int>(shapes.size());
@@ -159,8 +153,8 @@ Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layou
 // One array of owned cells and ghosts, or one of each.
 Field cell_field(const IndexedDomain& domain, Arrays arrays) {
   if (arrays.size() > 2)
-    throw Error("a field of an index map has " + std::to_string(arrays.size()) +
-                " arrays: add owned cells, and at most one of ghosts");
+    refuse("a field of an index map has ", arrays.size(),
+        " arrays: add owned cells, and at most one of ghosts");
   require_whole(*arrays[0], "the array");
   if (arrays.size() > 1) require_whole(*arrays[1], "the array of ghosts");
   const CellValues values =
@@ -210,9 +204,8 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   std::size_t needed = 0, first = 0;
   for (const MadeField& made : object.made) needed += made.arrays;
   if (arrays.size() != needed)
-    throw Error(std::to_string(arrays.size()) +
-                " arrays were passed and the exchange was made with " + std::to_string(needed) +
-                ": pass one for each, in that order, or none for those that it was made with");
+    refuse(arrays.size(), " arrays were passed and the exchange was made with ", needed,
+        ": pass one for each, in that order, or none for those that it was made with");
   for (const MadeField& made : object.made) {
     std::string difference;
     try {
@@ -224,10 +217,10 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
       difference = error.what();
     }
     if (!difference.empty())
-      throw Error("array " + std::to_string(first + 1) +
-                  " has another type or shape than the exchange was made for, " + difference +
-                  "; pass arrays like those that it was made with, or make another one, on "
-                  "every rank");
+      refuse("array ", first + 1, " has another type or shape than the exchange was made for, ",
+          difference,
+          "; pass arrays like those that it was made with, or make another one, on "
+          "every rank");
     first += made.arrays;
   }
   return object.called;
@@ -237,11 +230,10 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
 WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
   const GivenGroup group = group_of(domain, arrays);
   if (group.fields.size() != 1)
-    throw Error(std::to_string(group.fields.size()) +
-                " fields were passed: pass an array, or a list of one field");
+    refuse(group.fields.size(), " fields were passed: pass an array, or a list of one field");
   WholeGrid given{group.fields[0], {}};
   if (domain.communicator().rank() != root) return given;
-  if (whole == nullptr) throw Error("the root passes no array of all cells: allocate one there");
+  if (whole == nullptr) refuse("the root passes no array of all cells: allocate one there");
   require_whole(*whole, "the array of all cells");
   const Stagger& stagger = group.made[0].layout.stagger;
   const int components =
@@ -302,8 +294,8 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     const auto values = ints_of(seams, "seams");
     constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
     if (values.size() % each != 0)
-      throw Error("seams has " + std::to_string(values.size()) +
-                  " values: give a list of what fold, seam and cube_seams return");
+      refuse("seams has ", values.size(),
+          " values: give a list of what fold, seam and cube_seams return");
     for (auto next = values.begin(); next != values.end(); next += each) {
       std::array<int32_t, each> seam{};
       std::copy_n(next, each, seam.begin());
@@ -312,9 +304,8 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     if (mask != nullptr) options.mask = mask_from(*mask, grid.extents);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
-      throw Error("ranks has " + std::to_string(table.size()) + " entries and the communicator " +
-                  std::to_string(own.size()) +
-                  " ranks: give the rank at each place of the process grid");
+      refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
+          " ranks: give the rank at each place of the process grid");
     options.rank_order =
         rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
     return grid;
@@ -363,7 +354,7 @@ int phl_f_cartesian_move_whole(phl_cartesian domain, int to_root, Array u, Array
 int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
   return guarded([&] {
     const MPI_Comm handle = comm_from_fortran(*comm);
-    if (handle == MPI_COMM_NULL) throw Error("the communicator is null: pass a valid one");
+    if (handle == MPI_COMM_NULL) refuse("the communicator is null: pass a valid one");
     check_mpi(MPI_Comm_rank(handle, rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(handle, size), "MPI_Comm_size");
   });
@@ -444,8 +435,8 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
     int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
   return with(exchange, [&](auto& object) {
     if (static_cast<std::size_t>(counts_size) != object.made.size())
-      throw Error("counts has " + std::to_string(counts_size) + " entries and the exchange " +
-                  std::to_string(object.made.size()) + " arrays: make them equal");
+      refuse("counts has ", counts_size, " entries and the exchange ", object.made.size(),
+          " arrays: make them equal");
     const auto& fields = views(object, all_of({a, b, c, d, e, f, g, h}, count, list));
     tell_stale(object, fields, counts, capacity, first, told);
   });
@@ -463,8 +454,8 @@ int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array
       const auto before = group_of(object.from, all_of({a}, from_count, from)).fields,
                  after = group_of(object.to, all_of({b}, to_count, to)).fields;
       if (before.size() != after.size())
-        throw Error(std::to_string(before.size()) + " and " + std::to_string(after.size()) +
-                    " fields were passed: pass as many of the second domain as of the first");
+        refuse(before.size(), " and ", after.size(),
+            " fields were passed: pass as many of the second domain as of the first");
       std::vector<Move> moves;
       for (std::size_t i = 0; i < before.size(); ++i) moves.push_back({before[i], after[i]});
       return moves;

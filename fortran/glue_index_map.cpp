@@ -25,8 +25,7 @@ std::vector<local_index> cells_from_zero(
     const CFI_cdesc_t& array, const char* what, local_index last) {
   const Ids cells = ids_from_zero(array, "cells");
   for (const global_index cell : cells)
-    if (cell < 0 || cell >= last)
-      throw Error(what + std::to_string(cell + 1) + " here: use 1 … " + std::to_string(last));
+    if (cell < 0 || cell >= last) refuse(what, cell + 1, " here: use 1 … ", last);
   return {cells.begin(), cells.end()};
 }
 
@@ -56,9 +55,8 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, Array 
   return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
     const auto [mine, count] = fortran::cells_of(*x, "the array of owned cells");
     if (count != m.size() && count != m.owned())
-      throw Error("the array of owned cells has " + std::to_string(count) +
-                  " cells in its last dimension and the map " + std::to_string(m.owned()) +
-                  ": make them equal");
+      refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
+          m.owned(), ": make them equal");
     if (m.communicator().rank() != root) return Transfer{mine, mine};
     const auto [everything, cells] = fortran::cells_of(*all, "the array of all cells");
     require_equal_cells(mine, everything);
@@ -165,7 +163,7 @@ int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, A
     first = neighbor_cells(
         neighbors, integers_of(*counts, "counts"), narrow(ids_from_zero(*cells, "cells")));
     if (received != nullptr && received_counts == nullptr)
-      throw Error("received comes without received_counts: pass both, or neither");
+      refuse("received comes without received_counts: pass both, or neither");
     if (received_counts != nullptr)
       second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
           received != nullptr ? narrow(ids_from_zero(*received, "received")) : std::vector<int>());
@@ -211,8 +209,8 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
     const auto read = [&] {
       auto all = integers_of(*ids, "ids");
       if (all.size() != static_cast<std::size_t>(map.owned()))
-        throw Error("the counts of the owned rows add up to " + std::to_string(map.owned()) +
-                    " and there are " + std::to_string(all.size()) + " ids: make them equal");
+        refuse("the counts of the owned rows add up to ", map.owned(), " and there are ",
+            all.size(), " ids: make them equal");
       all.resize(static_cast<std::size_t>(map.size()));
       assign(*cells, all, "cells");
       values.push_back(values_for(map, *cells, nullptr, PHL_REPLACE));
@@ -307,8 +305,7 @@ int phl_f_localize(phl_index_map map, Array ids, Array cells) {
       const global_index last = domain.global_size();
       for (global_index& id : given) {
         if (id < 0 || (domain.first() >= 0 && id > last))  // owned ids may have gaps
-          throw Error("index " + std::to_string(id) + " is outside of 1 … " + std::to_string(last) +
-                      " (0: none)");
+          refuse("index ", id, " is outside of 1 … ", last, " (0: none)");
         --id;
       }
       return given;
