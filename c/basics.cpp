@@ -155,7 +155,7 @@ int phl_start(int* world) {
     if (!running)
       check_mpi(
           MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
-    if (world != nullptr) *world = MPI_Comm_c2f(MPI_COMM_WORLD);
+    put(world, MPI_Comm_c2f(MPI_COMM_WORLD));
   });
 }
 

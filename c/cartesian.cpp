@@ -35,9 +35,9 @@ CartesianOptions cartesian_options_from(
     options.splits.emplace_back();
     if (cells != nullptr) options.splits.back().assign(cells, cells + given.process_grid[d]);
   }
-  options.neighbors = static_cast<Neighbors>(in_range(given.neighbors, 1, "kind of neighbors"));
-  options.algorithm = static_cast<Algorithm>(in_range(given.algorithm, 1, "algorithm"));
-  options.boundary = static_cast<Boundary>(in_range(given.boundary, 1, "boundary"));
+  options.neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors");
+  options.algorithm = in_range<Algorithm>(given.algorithm, 1, "algorithm");
+  options.boundary = in_range<Boundary>(given.boundary, 1, "boundary");
   std::vector<int> table;
   if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
   options.rank_order = rank_order_from(given.rank_order, std::move(table));
@@ -50,10 +50,6 @@ CartesianOptions cartesian_options_from(
     options.mask = mask_of(extents, own.empty() ? extents : std::move(own), given.mask);
   }
   return options;
-}
-
-void copy_out(const std::vector<int>& values, int32_t* place) {
-  if (place != nullptr) std::copy(values.begin(), values.end(), place);
 }
 
 template <class BoxOf>
@@ -141,8 +137,8 @@ int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain); }
 
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
   return with(domain, [&](const auto& object) {
-    copy_out(object.grid.process_grid(), grid);
-    copy_out(object.grid.coordinates(), coordinates);
+    put_all(grid, object.grid.process_grid());
+    put_all(coordinates, object.grid.coordinates());
   });
 }
 
@@ -150,7 +146,7 @@ int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinat
   return with(domain, [&](const auto& object) {
     if (rank < 0 || rank >= object.grid.communicator().size())
       refuse("rank ", rank, " does not exist");
-    copy_out(object.grid.coordinates_of(rank), coordinates);
+    put_all(coordinates, object.grid.coordinates_of(rank));
   });
 }
 
@@ -173,8 +169,8 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
   return with(domain, [&](const auto& object) {
     require_array(cell, object.grid.dimensions(), "cell");
     const auto place = owner_of(object.grid, cell);
-    if (rank != nullptr) *rank = place.rank;
-    if (block != nullptr) *block = place.block;
+    put(rank, place.rank);
+    put(block, place.block);
   });
 }
 

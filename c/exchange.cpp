@@ -37,7 +37,7 @@ Only only_from(const phl_only& given) {
     only.depth.lower[d] = given.depth_lower[d];
     only.depth.upper[d] = given.depth_upper[d];
   }
-  only.neighbors = static_cast<Neighbors>(in_range(given.neighbors, 1, "kind of neighbors"));
+  only.neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors");
   return only;
 }
 
@@ -128,8 +128,8 @@ void tell_stale(ExchangeObject& object, const std::vector<Field>& arrays, int64_
   const int all = static_cast<int>(found.first.size());
   const int few = first == nullptr ? 0 : std::clamp(capacity, 0, all);
   std::transform(found.first.begin(), found.first.begin() + few, first, stale_from);
-  if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
-  if (told != nullptr) *told = few;
+  put_all(counts, found.count);
+  put(told, few);
 }
 
 }  // namespace parhelion::c
@@ -220,9 +220,9 @@ int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
 }
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
   return with(exchange, [&](const auto& object) {
-    const auto way = static_cast<Direction>(in_range(direction, PHL_REVERSE, "direction"));
-    if (bytes != nullptr) *bytes = object.exchange.plan().bytes_sent(way);
-    if (messages != nullptr) *messages = object.exchange.plan().messages_sent(way);
+    const auto way = in_range<Direction>(direction, PHL_REVERSE, "direction");
+    put(bytes, object.exchange.plan().bytes_sent(way));
+    put(messages, object.exchange.plan().messages_sent(way));
   });
 }
 int phl_exchange_transport(phl_exchange exchange, const char** name) {

@@ -1,7 +1,9 @@
 // Exceptions never cross into C: each becomes a status and a message.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "core/refuse.hpp"
@@ -31,5 +33,15 @@ int guarded(Work&& work) noexcept {
 /// Throws Error if `count` is negative, or positive with a null pointer.
 void require_array(const void* pointer, std::int64_t count, const char* name);
 void require_output(const void* pointer, const std::string& name);
+
+/// Write results to places that are not null.
+template <class T>
+void put(T* place, std::type_identity_t<T> value) {
+  if (place != nullptr) *place = value;
+}
+template <class Values, class T>
+void put_all(T* place, const Values& values) {
+  if (place != nullptr) std::ranges::copy(values, place);
+}
 
 }  // namespace parhelion::c

@@ -29,11 +29,6 @@ std::vector<NeighborCells> lists_from(int64_t neighbors, const int32_t* ranks,
       {ranks, ranks + neighbors}, {counts, counts + neighbors}, {cells, cells + all});
 }
 
-template <class T>
-void put(T* place, T value) {
-  if (place != nullptr) *place = value;
-}
-
 void require_keys(
     const IndexMap& map, const PartitionKeys& read, int64_t capacity, const int64_t* keys) {
   const auto count = static_cast<int64_t>(read.keys.size());
@@ -252,8 +247,8 @@ int phl_index_map_read_keys(
         [&] {
           const PartitionKeys read = read_partition_keys(path, of.communicator());
           validate_together(of.communicator(), [&] { require_keys(of, read, capacity, keys); });
-          put(per_id, int32_t{read.per_id});
-          if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
+          put(per_id, read.per_id);
+          put_all(keys, read.keys);
         });
   });
 }
@@ -353,17 +348,16 @@ int phl_index_map_sizes(
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
   return with(map, [&](auto& object) {
     const IndexedDomain& domain = object.domain();
-    if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
-    if (owners != nullptr)
-      std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
+    put_all(ids, domain.ghost_ids());
+    put_all(owners, domain.ghost_owners());
   });
 }
 
 int phl_index_map_places(phl_index_map map, int32_t* owned, int32_t* ghosts) {
   return with(map, [&](const auto& object) {
     const Places& places = placed(object.map);
-    if (owned != nullptr) std::copy(places.owned.begin(), places.owned.end(), owned);
-    if (ghosts != nullptr) std::copy(places.ghosts.begin(), places.ghosts.end(), ghosts);
+    put_all(owned, places.owned);
+    put_all(ghosts, places.ghosts);
   });
 }
 
@@ -461,7 +455,7 @@ int phl_migration_receive(
     phl_migration migration, const phl_values* arrays, int count, int32_t* sources) {
   return with(migration, [&](const auto& object) {
     object.migration.receive(rows_from(arrays, count));
-    if (sources != nullptr) std::ranges::copy(object.migration.sources(), sources);
+    put_all(sources, object.migration.sources());
   });
 }
 int phl_migration_free(phl_migration* migration) { return free_handle(migration); }

@@ -37,7 +37,7 @@ Slot& find(std::uintptr_t handle, unsigned kind, const char* name) {
 }
 
 ArrayLayout layout_from(const phl_field& given) {
-  return {static_cast<Order>(in_range(given.order, PHL_ORDER_FORTRAN, "order")),
+  return {in_range<Order>(given.order, PHL_ORDER_FORTRAN, "order"),
       std::max(given.element.components, 1)};
 }
 
@@ -140,13 +140,8 @@ Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
   if (std::ranges::any_of(given.axes, std::identity()))
     seam.axes.assign(given.axes, given.axes + dimensions);
   seam.backward = static_cast<std::uint8_t>(std::clamp(given.backward, 0, 0xff));
-  seam.pivot = static_cast<Pivot>(in_range(given.pivot, PHL_PIVOT_CENTER, "pivot"));
+  seam.pivot = in_range<Pivot>(given.pivot, PHL_PIVOT_CENTER, "pivot");
   return seam;
-}
-
-int in_range(int number, int last, const char* what) {
-  if (number < 0 || number > last) refuse(what, " ", number, " does not exist: use 0 … ", last);
-  return number;
 }
 
 Element element_from(phl_element element) {

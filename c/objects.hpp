@@ -424,7 +424,11 @@ int move_whole(phl_cartesian domain, const char* call, bool to_root, int root, R
 Element element_from(phl_element element);
 Reduction reduction_from(int number);
 int make_reduction(Element element, phl_combine combine, void* context);
-int in_range(int number, int last, const char* what);
+template <class Enumeration = int>
+Enumeration in_range(int number, int last, const char* what) {
+  if (number < 0 || number > last) refuse(what, " ", number, " does not exist: use 0 … ", last);
+  return static_cast<Enumeration>(number);
+}
 /// Throws Error, which names `what`, for negative widths.
 HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what);
 Stagger stagger_from(const int32_t* along, int dimensions);

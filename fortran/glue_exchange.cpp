@@ -12,20 +12,6 @@ using namespace parhelion::fortran;
 
 namespace {
 
-// Copies one value per dimension, or one value for all; an absent argument changes nothing.
-template <class To>
-void spread(To& to, Array given, int dimensions, const char* name, bool one_for_all = true) {
-  if (given == nullptr) return;
-  const auto values = integers_of(*given, name);
-  const int count = static_cast<int>(values.size());
-  if (count != dimensions && (count != 1 || !one_for_all))
-    refuse(name, " has ", count, " values for ", dimensions, " dimensions: give ",
-        (one_for_all ? "one for all, or one for each" : "one for each"));
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d)
-    to[d] =
-        static_cast<std::remove_reference_t<decltype(to[d])>>(int_of(values[count == 1 ? 0 : d]));
-}
-
 // An optional number.
 global_index number_of(Array given, const char* name, global_index otherwise) {
   return given != nullptr ? integers_of(*given, name).at(0) : otherwise;
@@ -69,24 +55,25 @@ Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extent
   });
 }
 
-// Layers per dimension, or, twice as many: lower sides, then upper sides.
-struct Layers {
+// Values per dimension, one for all or one for each, or those of lower and then of upper sides.
+struct Values {
   std::int32_t listed = -1;  // number of values; -1: absent
   std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
 
-  explicit Layers(Array given) {
+  explicit Values(Array given, const char* name = "a list of layers") {
     if (given == nullptr) return;
-    const auto values = integers_of(*given, "a list of layers");
+    const auto values = integers_of(*given, name);
     listed = static_cast<std::int32_t>(values.size());
     for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
       along[d] = int_of(values[std::min(d, values.size() - 1)]);
   }
   // Whether there are any. Throws Error for another number of values.
-  bool fit(int dimensions, bool sides, const char* name) const {
-    if (listed >= 0 && listed != 1 && listed != dimensions && !(sides && listed == 2 * dimensions))
-      refuse(name, " has ", listed, " values for ", dimensions,
-          " dimensions: give one for all, or one for each",
-          (sides ? ", or those of all lower sides and then of the upper ones" : ""));
+  bool fit(int dimensions, bool sides, const char* name, bool one_for_all = true) const {
+    if (listed >= 0 && (listed != 1 || !one_for_all) && listed != dimensions &&
+        !(sides && listed == 2 * dimensions))
+      refuse(name, " has ", listed, " values for ", dimensions, " dimensions: give ",
+          one_for_all ? "one for all, or one for each" : "one for each",
+          sides ? ", or those of all lower sides and then of the upper ones" : "");
     return listed >= 0;
   }
   HaloWidth width(int dimensions, const char* name) const {
@@ -95,12 +82,20 @@ struct Layers {
   }
 };
 
+// Copies one value per dimension; an absent argument changes nothing.
+template <class To>
+void spread(To& to, Array given, int dimensions, const char* name, bool one_for_all = true) {
+  const Values values(given, name);
+  if (values.fit(dimensions, false, name, one_for_all))
+    std::copy_n(values.along, dimensions, std::begin(to));
+}
+
 // `phl_array` in phl_fields.fypp: an array and the arguments of `add`, validated at first use.
 struct FortranArray {
   CFI_CDESC_T(CFI_MAX_RANK) copy;
   std::int32_t goes_on = 0;  // ghosts or next block of the previous array's field
   std::int32_t changes_sign = 0, vector = 0, along = 1;
-  Layers stagger{nullptr}, array_halo{nullptr}, depth{nullptr};
+  Values stagger{nullptr}, array_halo{nullptr}, depth{nullptr};
 
   explicit FortranArray(const CFI_cdesc_t& given) {
     std::memcpy(&copy, &given,
@@ -365,8 +360,8 @@ void phl_f_describe(Array array, int goes_on, FortranArray* described, Array sta
   FortranArray made(*array);
   made.goes_on = goes_on, made.changes_sign = changes_sign;
   made.vector = vector, made.along = along;
-  made.stagger = Layers(stagger), made.array_halo = Layers(array_halo);
-  made.depth = Layers(depth);
+  made.stagger = Values(stagger), made.array_halo = Values(array_halo);
+  made.depth = Values(depth);
   *described = made;
 }
 
@@ -403,7 +398,7 @@ int phl_f_exchange_only(
     }
     if (fields != nullptr && only.fields.empty())
       throw Error("no field is named: name at least one, or leave fields out for all of them");
-    if (const Layers layers(depth); layers.listed > 0) {
+    if (const Values layers(depth); layers.listed > 0) {
       const Plan& plan = get(whole)->exchange.plan();
       int dimensions = 0;  // of the named fields
       for (int f = 0; f < made; ++f)
