@@ -185,7 +185,7 @@ int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int
     const phl_exchange_options* options, phl_index_map* map) {
   return make_map(
       comm, "phl_index_map_create", options, map,
-      [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
+      [&] { require_array(ghost_ids, ghosts, "ghost_ids"); },
       [&](const Communicator& own) {
         return IndexedDomain(owned, {ghost_ids, ghost_ids + ghosts}, own, SelfGhosts::allowed);
       });
@@ -196,7 +196,7 @@ int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* o
     phl_index_map* map) {
   return make_map(
       comm, "phl_index_map_create_with_ids", options, map,
-      [&](const Communicator&) {
+      [&] {
         require_array(owned_ids, owned, "owned_ids");
         require_array(ghost_ids, ghosts, "ghost_ids");
       },
@@ -229,8 +229,7 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
 int phl_index_map_read(
     MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
   return make_map(
-      comm, "phl_index_map_read", options, map,
-      [&](const Communicator&) { require_output(path, "path"); },
+      comm, "phl_index_map_read", options, map, [&] { require_output(path, "path"); },
       [&](const Communicator& own) {
         PartitionPart part = read_partition(path, own);
         return IndexedDomain(part.owned, std::move(part.ghosts), own);
@@ -257,7 +256,7 @@ int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t
     const int32_t* ranks, phl_index_map* map) {
   return derive_map(
       owners, "phl_index_map_create_push", map,
-      [&](const IndexMap&) {
+      [&] {
         require_array(cells, count, "cells");
         require_array(ranks, count, "ranks");
       },
@@ -270,7 +269,7 @@ int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const 
     const int64_t* counts, const int32_t* cells, const int64_t* received_counts,
     const int32_t* received, const phl_exchange_options* options, phl_index_map* map) {
   std::vector<NeighborCells> first, second;
-  const auto check = [&](const Communicator&) {
+  const auto check = [&] {
     first = lists_from(neighbors, ranks, counts, "counts", cells, "cells");
     if (received_counts != nullptr)
       second =
@@ -289,7 +288,7 @@ int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* 
     int64_t ghosts, const int32_t* ghost_places, phl_index_map* map) {
   return derive_map(
       of, "phl_index_map_create_placed", map,
-      [&](const IndexMap&) {
+      [&] {
         require_array(places, owned, "places");
         require_array(ghost_places, ghosts, "ghost_places");
       },
@@ -310,7 +309,7 @@ int phl_index_map_create_ragged(
     phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
   return derive_map(
       rows, "phl_index_map_create_ragged", map,
-      [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
+      [&] { require_array(counts, owned_rows, "counts"); },
       [&](const IndexMap& of) { return ragged_domain(of, {counts, counts + owned_rows}); });
 }
 

@@ -23,12 +23,13 @@ HandleTable& table() {
   return *all;
 }
 
-Slot& find(std::uintptr_t handle, unsigned kind, const char* name) {
+Slot& find(std::uintptr_t handle, Kind kind) {
   const auto refuse = [=](const char* why) {
-    throw HandleError(std::string(name) + " handle " + why);
+    throw HandleError(concat(kind.name, " handle ", why));
   };
   if (handle == 0) refuse("is null: make one first, and do not use it after it was freed");
-  if ((handle & 0xf) != kind) refuse("is of another kind: pass what the create function gave");
+  if ((handle & 0xf) != kind.number)
+    refuse("is of another kind: pass what the create function gave");
   auto& slots = table().slots;
   const std::size_t slot = (handle & 0xffffffff) >> 4;
   if (slot >= slots.size() || !slots[slot].object || slots[slot].uses != handle >> 32)
@@ -90,25 +91,25 @@ void reserve_handle() {
   if (slots.size() == slots.capacity()) slots.reserve(2 * slots.size() + 8);
 }
 
-std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind) {
+std::uintptr_t keep_object(std::shared_ptr<void> object, Kind kind) {
   const std::lock_guard lock(table().mutex);
   auto& slots = table().slots;
   std::size_t slot = 0;
   while (slot < slots.size() && slots[slot].object) ++slot;
   if (slot == slots.size()) slots.push_back({});
   slots[slot].object = std::move(object);
-  return std::uintptr_t{slots[slot].uses} << 32 | slot << 4 | kind;
+  return std::uintptr_t{slots[slot].uses} << 32 | slot << 4 | kind.number;
 }
 
-std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name) {
+std::shared_ptr<void> object_at(std::uintptr_t handle, Kind kind) {
   const std::lock_guard lock(table().mutex);
-  return find(handle, kind, name).object;
+  return find(handle, kind).object;
 }
 
-void drop_object(std::uintptr_t handle, unsigned kind, const char* name) {
+void drop_object(std::uintptr_t handle, Kind kind) {
   std::shared_ptr<void> last;  // destroyed after the lock
   const std::lock_guard lock(table().mutex);
-  Slot& slot = find(handle, kind, name);
+  Slot& slot = find(handle, kind);
   ++slot.uses;
   last.swap(slot.object);
 }

@@ -26,9 +26,13 @@
 
 namespace parhelion::c {
 
+struct Kind {
+  unsigned number;
+  const char* name;
+};
+
 struct IndexMapObject {
-  static constexpr unsigned kind = 1;
-  static constexpr const char* name = "index map";
+  static constexpr Kind kind{1, "index map"};
   IndexMap map;
   ExchangeOptions options = {};
   std::vector<CellValues> arrays = {};  ///< of a call
@@ -38,8 +42,7 @@ struct IndexMapObject {
 };
 
 struct CartesianObject {
-  static constexpr unsigned kind = 2;
-  static constexpr const char* name = "Cartesian domain";
+  static constexpr Kind kind{2, "Cartesian domain"};
   CartesianDomain grid;
   const CartesianDomain& domain() const { return grid; }
   const Communicator& communicator() const { return grid.communicator(); }
@@ -92,8 +95,7 @@ struct FieldsObject {
 };
 
 struct ExchangeObject : FieldsObject {
-  static constexpr unsigned kind = 3;
-  static constexpr const char* name = "exchange";
+  static constexpr Kind kind{3, "exchange"};
   Exchange exchange;
   std::deque<std::string> texts = {};             ///< that callers have
   std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
@@ -101,8 +103,7 @@ struct ExchangeObject : FieldsObject {
 };
 
 struct RedistributionObject {
-  static constexpr unsigned kind = 4;
-  static constexpr const char* name = "redistribution";
+  static constexpr Kind kind{4, "redistribution"};
   Redistribution redistribution;
   Source from, to;
   double timeout_s;
@@ -110,14 +111,12 @@ struct RedistributionObject {
 };
 
 struct PointSumsObject : FieldsObject {
-  static constexpr unsigned kind = 5;
-  static constexpr const char* name = "sums of points";
+  static constexpr Kind kind{5, "sums of points"};
   PointSums sums;
 };
 
 struct MigrationObject {
-  static constexpr unsigned kind = 6;
-  static constexpr const char* name = "migration";
+  static constexpr Kind kind{6, "migration"};
   Migration migration;
   const Communicator& communicator() const { return migration.communicator(); }
 };
@@ -131,18 +130,18 @@ MigrationObject object_of(phl_migration);
 
 /// A handle holds a slot, its use count and the object's kind, so that freed, copied or mixed-up
 /// handles are detected. Throw HandleError.
-std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind);
+std::uintptr_t keep_object(std::shared_ptr<void> object, Kind kind);
 /// Allocates what the next keep_object needs.
 void reserve_handle();
-std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name);
-void drop_object(std::uintptr_t handle, unsigned kind, const char* name);
+std::shared_ptr<void> object_at(std::uintptr_t handle, Kind kind);
+void drop_object(std::uintptr_t handle, Kind kind);
 
 /// The object behind a handle. Throws HandleError if it is invalid.
 template <class Handle>
 auto get(Handle handle) {
   using Object = decltype(object_of(handle));
   return std::static_pointer_cast<Object>(
-      object_at(reinterpret_cast<std::uintptr_t>(handle), Object::kind, Object::name));
+      object_at(reinterpret_cast<std::uintptr_t>(handle), Object::kind));
 }
 
 template <class Object, class Handle>
@@ -165,13 +164,13 @@ template <class Handle>
 int free_handle(Handle* handle) {
   using Object = decltype(object_of(*handle));
   return guarded([&] {
-    require_output(handle, std::string("the handle of the ") + Object::name);
+    require_output(handle, std::string("the handle of the ") + Object::kind.name);
     const auto object = get(*handle);
     if constexpr (requires { object->under_way(); })
       if (object->under_way())
-        refuse("this ", Object::name, " is under way: end it before it is freed");
+        refuse("this ", Object::kind.name, " is under way: end it before it is freed");
     require_mpi();
-    drop_object(reinterpret_cast<std::uintptr_t>(*handle), Object::kind, Object::name);
+    drop_object(reinterpret_cast<std::uintptr_t>(*handle), Object::kind);
     *handle = nullptr;
   });
 }
@@ -197,7 +196,7 @@ void create(const Communicator& comm, const char* call, double timeout_s, Handle
     Check&& check, Make&& make) {
   using Object = decltype(object_of(*handle));
   const auto check_all = [&] {
-    require_output(handle, std::string("the handle of the ") + Object::name);
+    require_output(handle, std::string("the handle of the ") + Object::kind.name);
     check();
   };
   auto made = collective(comm, call, timeout_s, check_all, [&] {
@@ -223,6 +222,12 @@ inline IndexMap with_options(IndexedDomain domain, const ExchangeOptions& option
 }
 inline IndexMap with_options(IndexMap map, const ExchangeOptions&) { return map; }
 
+template <class Check, class Of>
+void run_check(Check&& check, const Of& of) {
+  if constexpr (std::is_invocable_v<Check>) check();
+  else check(of);
+}
+
 /// Create a map from the domain or the map that `make` returns, after `check`, with given options
 /// or those of another map. Collective.
 template <class Comm, class Check, class Make>
@@ -231,7 +236,7 @@ int make_map(Comm handle, const char* call, const phl_exchange_options* options,
   return guarded([&] {
     const Communicator comm(comm_of(handle));
     create(
-        comm, call, limit_of(options), map, [&] { check(comm); },
+        comm, call, limit_of(options), map, [&] { run_check(check, comm); },
         [&] {
           const ExchangeOptions given = options_from(options);
           return IndexMapObject{with_options(make(comm), given), given};
@@ -243,7 +248,8 @@ int derive_map(
     phl_index_map from, const char* call, phl_index_map* map, Check&& check, Make&& make) {
   return with(from, [&](const IndexMapObject& base) {
     create(
-        base.communicator(), call, setup_limit(base.options), map, [&] { check(base.map); },
+        base.communicator(), call, setup_limit(base.options), map,
+        [&] { run_check(check, base.map); },
         [&] { return IndexMapObject{with_options(make(base.map), base.options), base.options}; });
   });
 }
@@ -251,7 +257,7 @@ int derive_map(
 template <class Read>
 int make_subset(phl_index_map of, phl_index_map* subset, Read&& read) {
   return derive_map(
-      of, "a subset of an index map", subset, [](const IndexMap&) {},
+      of, "a subset of an index map", subset, [] {},
       [&](const IndexMap& map) { return map.only([&] { return read(map); }); });
 }
 /// Splits concatenated lists by neighbor.

@@ -253,14 +253,6 @@ struct FortranGroup {
 
 extern "C" {
 
-// `first_axis` counts from 1, axes of `seams` from 0.
-int phl_f_cube_seams(int first_axis, int32_t* seams) {
-  std::array<phl_seam, 12> all;
-  const int done = phl_cube_seams(first_axis - 1, all.data());
-  if (done == 0) std::memcpy(seams, all.data(), sizeof all);
-  return done;
-}
-
 int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array lower, Array upper,
     Array periodic, Array process_grid, int faces_only, int staged, Array splits, int first_fastest,
     Array ranks, int of_communicator, int owned_ends, Array blocks_per_rank, Array seams,

@@ -89,8 +89,7 @@ int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
   Ids ids;
   return make_map(
-      comm, "index_map%init", options, map,
-      [&](const Communicator&) { ids = ids_from_zero(*ghosts, "ghosts"); },
+      comm, "index_map%init", options, map, [&] { ids = ids_from_zero(*ghosts, "ghosts"); },
       [&](const Communicator& own) {
         return IndexedDomain(owned, std::move(ids), own, SelfGhosts::allowed);
       });
@@ -101,7 +100,7 @@ int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghos
   Ids mine, others;
   return make_map(
       comm, "index_map%init", options, map,
-      [&](const Communicator&) {
+      [&] {
         mine = ids_from_zero(*owned_ids, "owned");
         others = ids_from_zero(*ghosts, "ghosts");
       },
@@ -158,7 +157,7 @@ int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, A
     const phl_exchange_options* options, phl_index_map* map) {
   std::vector<NeighborCells> first, second;
   Places extents;
-  const auto check = [&](const Communicator&) {
+  const auto check = [&] {
     const std::vector<int> neighbors = narrow(integers_of(*ranks, "ranks"));
     first = neighbor_cells(
         neighbors, integers_of(*counts, "counts"), narrow(ids_from_zero(*cells, "cells")));
@@ -183,7 +182,7 @@ int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places,
   Places made;
   return derive_map(
       cells, "index_map%place", map,
-      [&](const IndexMap&) {
+      [&] {
         made = extents_from(shape, components_dim);
         made.owned = narrow(ids_from_zero(*places, "places"));
         made.ghosts = narrow(ids_from_zero(*ghost_places, "ghost_places"));

@@ -15,7 +15,7 @@ C = "\n".join(re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S) fo
 
 EIGHT = "a, b, c, d, e, f, g, h"
 STATUS = ["integer, intent(out), optional :: stat", "character(*), intent(inout), optional :: errmsg"]
-NUMBERS = {"int": "integer(c_int)", "int32_t": "integer(c_int32_t)", "int64_t": "integer(c_int64_t)", "double": "real(c_double)", "char": "character(kind=c_char)"}
+NUMBERS = {"int": "integer(c_int)", "int32_t": "integer(c_int32_t)", "phl_seam": "integer(c_int32_t)", "int64_t": "integer(c_int64_t)", "double": "real(c_double)", "char": "character(kind=c_char)"}
 # Of a kind of option: its type in C, in Fortran, and how the one becomes the other.
 OPTIONS = {
     "TEXT": ("const char*", "character(phl_name_length)", "''", "c_text({}, name)"),
