@@ -159,6 +159,13 @@ std::vector<global_index> integers_of(
   return values;
 }
 
+std::vector<int> ints_of(Array array, const char* name, global_index shift) {
+  std::vector<int> ints;
+  if (array != nullptr)
+    std::ranges::transform(integers_of(*array, name, shift), std::back_inserter(ints), int_of);
+  return ints;
+}
+
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name) {
   require_integers(array, name, false);
   const byte_count count = size_of(array, array.rank);

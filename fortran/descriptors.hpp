@@ -49,6 +49,8 @@ inline int int_of(global_index value) {
   using Limits = std::numeric_limits<int>;
   return static_cast<int>(std::clamp<global_index>(value, Limits::min(), Limits::max()));
 }
+/// The same as int; empty for an absent argument.
+std::vector<int> ints_of(Array array, const char* name, global_index shift = 0);
 /// Throws Error unless the array is of integers and has as many elements.
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name);
 /// Writes `values`, each plus `shift`, to all elements of the array. Throws Error if one does not

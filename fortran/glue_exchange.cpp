@@ -17,13 +17,6 @@ global_index number_of(Array given, const char* name, global_index otherwise) {
   return given != nullptr ? integers_of(*given, name).at(0) : otherwise;
 }
 
-std::vector<int> ints_of(Array given, const char* name, global_index shift = 0) {
-  std::vector<int> ints;
-  if (given != nullptr)
-    std::ranges::transform(integers_of(*given, name, shift), std::back_inserter(ints), int_of);
-  return ints;
-}
-
 // Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
 std::vector<std::vector<global_index>> splits_of(
     const std::vector<global_index>& cells, const std::vector<int>& process_grid) {

@@ -9,21 +9,9 @@ using namespace parhelion::fortran;
 
 namespace {
 
-Ids ids_from_zero(const CFI_cdesc_t& array, const char* name) {
-  return integers_of(array, name, -1);
-}
-
-// Clamps values that do not fit to invalid cells or ranks.
-std::vector<int> narrow(const Ids& values) {
-  std::vector<int> narrowed;
-  for (const global_index value : values)
-    narrowed.push_back(static_cast<int>(std::clamp<global_index>(value, -1, INT32_MAX)));
-  return narrowed;
-}
-
 std::vector<local_index> cells_from_zero(
     const CFI_cdesc_t& array, const char* what, local_index last) {
-  const Ids cells = ids_from_zero(array, "cells");
+  const Ids cells = integers_of(array, "cells", -1);
   for (const global_index cell : cells)
     if (cell < 0 || cell >= last) refuse(what, cell + 1, " here: use 1 … ", last);
   return {cells.begin(), cells.end()};
@@ -89,7 +77,7 @@ int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
   Ids ids;
   return make_map(
-      comm, "index_map%init", options, map, [&] { ids = ids_from_zero(*ghosts, "ghosts"); },
+      comm, "index_map%init", options, map, [&] { ids = integers_of(*ghosts, "ghosts", -1); },
       [&](const Communicator& own) {
         return IndexedDomain(owned, std::move(ids), own, SelfGhosts::allowed);
       });
@@ -101,8 +89,8 @@ int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghos
   return make_map(
       comm, "index_map%init", options, map,
       [&] {
-        mine = ids_from_zero(*owned_ids, "owned");
-        others = ids_from_zero(*ghosts, "ghosts");
+        mine = integers_of(*owned_ids, "owned", -1);
+        others = integers_of(*ghosts, "ghosts", -1);
       },
       [&](const Communicator& own) {
         return IndexedDomain::with_owned_ids(std::move(mine), std::move(others), own,
@@ -117,7 +105,7 @@ int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Arr
     if (own.rank() != root) return;
     lists[0] = integers_of(*owned, "owned");
     lists[1] = integers_of(*counts, "ghost_counts");
-    lists[2] = ids_from_zero(*ghosts, "ghosts");
+    lists[2] = integers_of(*ghosts, "ghosts", -1);
   };
   return make_map(comm, "index_map%init", options, map, check, [&](const Communicator& own) {
     return domain_from_root({lists[0], lists[1], lists[2]}, root, own);
@@ -147,7 +135,7 @@ int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_ind
       owners, "index_map%push", map,
       [&](const IndexMap& of) {
         sent = cells_from_zero(*cells, "no rank owns pushed cell ", of.owned());
-        to = narrow(integers_of(*ranks, "ranks"));
+        to = ints_of(ranks, "ranks");
       },
       [&](const IndexMap& of) { return IndexMap::push(of.domain(), sent, to).domain(); });
 }
@@ -158,14 +146,13 @@ int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, A
   std::vector<NeighborCells> first, second;
   Places extents;
   const auto check = [&] {
-    const std::vector<int> neighbors = narrow(integers_of(*ranks, "ranks"));
-    first = neighbor_cells(
-        neighbors, integers_of(*counts, "counts"), narrow(ids_from_zero(*cells, "cells")));
+    const std::vector<int> neighbors = ints_of(ranks, "ranks");
+    first = neighbor_cells(neighbors, integers_of(*counts, "counts"), ints_of(cells, "cells", -1));
     if (received != nullptr && received_counts == nullptr)
       refuse("received comes without received_counts: pass both, or neither");
     if (received_counts != nullptr)
       second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
-          received != nullptr ? narrow(ids_from_zero(*received, "received")) : std::vector<int>());
+          ints_of(received, "received", -1));
     extents = extents_from(shape, components_dim);
   };
   return make_map(
@@ -184,8 +171,8 @@ int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places,
       cells, "index_map%place", map,
       [&] {
         made = extents_from(shape, components_dim);
-        made.owned = narrow(ids_from_zero(*places, "places"));
-        made.ghosts = narrow(ids_from_zero(*ghost_places, "ghost_places"));
+        made.owned = ints_of(places, "places", -1);
+        made.ghosts = ints_of(ghost_places, "ghost_places", -1);
       },
       [&](const IndexMap& of) { return of.placed(std::move(made)); });
 }
@@ -230,8 +217,7 @@ int phl_f_migration_send(phl_migration migration, Array ranks, Array received, A
     std::vector<CellValues> rows;
     const auto check = [&] {
       rows = rows_of({a, b, c, d, e, f, g, h});
-      for (const auto rank : integers_of(*ranks, "ranks"))
-        to.push_back(int_of(rank));
+      to = ints_of(ranks, "ranks");
     };
     const int64_t count = collective(object.communicator(), "a migration", 0, check,
         [&] { return object.migration.send(to, rows); });
@@ -275,7 +261,7 @@ int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
   return with(map, [&](const auto& object) {
-    const Ids given = ids_from_zero(*ids, "ids");
+    const Ids given = integers_of(*ids, "ids", -1);
     std::vector<local_index> found(given.size());
     object.domain().local_of(given, found);
     put(cells, found, "cells", 1);
@@ -286,7 +272,7 @@ int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
   return with(map, [&](const auto& object) {
     Ids given;
     const auto check = [&] {
-      given = ids_from_zero(*ids, "ids");
+      given = integers_of(*ids, "ids", -1);
       require_room(*ranks, given.size(), "ranks");
     };
     const auto owners = collective(object.communicator(), "index_map%owners",
