@@ -1,6 +1,5 @@
 // Index maps: creation, queries, and exchanges of the arrays of each call.
 #include <algorithm>
-#include <limits>
 
 #include "objects.hpp"
 #include "parhelion/domain/partition_files.hpp"
@@ -298,7 +297,9 @@ int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* 
 }
 
 int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_index_map* subset) {
-  return make_subset(of, subset, [&](const IndexMap& map) { return mask_from(map, mask); });
+  return derive_map(
+      of, "a subset of an index map", subset, [] {},
+      [&](const IndexMap& map) { return map.only([&] { return mask_from(map, mask); }); });
 }
 int phl_index_map_update(phl_index_map subset, const phl_values* mask) {
   return with(subset,

@@ -253,13 +253,6 @@ int derive_map(
         [&] { return IndexMapObject{with_options(make(base.map), base.options), base.options}; });
   });
 }
-/// phl_index_map_create_only; read(map) returns the mask. Collective.
-template <class Read>
-int make_subset(phl_index_map of, phl_index_map* subset, Read&& read) {
-  return derive_map(
-      of, "a subset of an index map", subset, [] {},
-      [&](const IndexMap& map) { return map.only([&] { return read(map); }); });
-}
 /// Splits concatenated lists by neighbor.
 std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
     std::span<const global_index> counts, std::span<const local_index> cells);

@@ -143,15 +143,14 @@ Field cell_field(const IndexedDomain& domain, Arrays arrays) {
   if (arrays.size() > 2)
     refuse("a field of an index map has ", arrays.size(),
         " arrays: add owned cells, and at most one of ghosts");
+  const Array ghosts = arrays.size() > 1 ? &*arrays[1] : nullptr;
   require_whole(*arrays[0], "the array");
-  if (arrays.size() > 1) require_whole(*arrays[1], "the array of ghosts");
-  const CellValues values =
-      values_of(domain, *arrays[0], arrays.size() > 1 ? &*arrays[1] : nullptr);
-  std::byte* const ghosts = arrays.size() > 1
-                                ? values.ghosts.first
-                                : values.owned.first + domain.owned() * values.width();
-  return view_cells(values.owned.first, domain.owned(), ghosts, domain.ghosts(), values.element,
-      {Order::c, values.components});
+  if (ghosts != nullptr) require_whole(*ghosts, "the array of ghosts");
+  const CellValues values = values_of(domain, *arrays[0], ghosts);
+  std::byte* const owned = values.owned.first;
+  return view_cells(owned, domain.owned(),
+      ghosts != nullptr ? values.ghosts.first : owned + domain.owned() * values.width(),
+      domain.ghosts(), values.element, {Order::c, values.components});
 }
 
 Field field_of(const MadeField& made, Arrays arrays) {

@@ -178,8 +178,11 @@ int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places,
 }
 
 int phl_f_index_map_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* subset) {
-  return make_subset(cells, subset,
-      [&](const IndexMap& map) { return values_for(map, *mask, ghosts, PHL_REPLACE); });
+  return derive_map(
+      cells, "a subset of an index map", subset, [] {},
+      [&](const IndexMap& map) {
+        return map.only([&] { return values_for(map, *mask, ghosts, PHL_REPLACE); });
+      });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   return with(subset, [&](const auto& object) {
