@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -398,9 +397,39 @@ void move(RedistributionObject& object, MoveCall call, Read&& read) {
   else all.forward(moves);
   object.called = true;
 }
-/// `read` returns the axes, counted from 0. Collective.
-int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
-    const phl_exchange_options* options, phl_redistribution* redistribution);
+/// Converts HandleError to Error, which all ranks can report.
+template <class Handle>
+Source second(Handle to) {
+  try {
+    return Source(to);
+  } catch (const HandleError& error) {
+    refuse("the second domain: ", error.what());
+  }
+}
+/// Between grids with the axes that `read_axes` returns, counted from 0, or maps. Collective.
+template <class Handle, class Read>
+int make_move(Handle from, Handle to, const phl_exchange_options* options,
+    phl_redistribution* redistribution, Read&& read_axes) {
+  return guarded([&] {
+    const auto before = get(from);
+    std::optional<Source> target;
+    std::vector<int> axes;
+    const auto check = [&] {
+      target = second(to);
+      axes = read_axes();
+    };
+    create(before->communicator(), "phl_redistribution_create", limit_of(options), redistribution,
+        check, [&] {
+          const auto made = [&](auto&&... and_axes) {
+            return RedistributionObject{
+                {before->domain(), get(to)->domain(), options_from(options), and_axes...},
+                Source(from), *target, limit_of(options)};
+          };
+          if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
+          else return made();
+        });
+  });
+}
 
 /// A field and, on the root, the array of all its cells. Collective.
 struct WholeGrid {

@@ -6,42 +6,6 @@ using namespace parhelion::c;
 
 namespace {
 
-// Converts HandleError to Error, which all ranks can report.
-template <class Handle>
-Source second(Handle to) {
-  try {
-    return Source(to);
-  } catch (const HandleError& error) {
-    refuse("the second domain: ", error.what());
-  }
-}
-
-// Only grids have axes.
-template <class Handle>
-int create_move(Handle from, Handle to, const phl_exchange_options* options,
-    phl_redistribution* redistribution, const std::function<std::vector<int>()>& read_axes = {}) {
-  return guarded([&] {
-    const auto before = get(from);
-    std::optional<Source> target;
-    std::vector<int> axes;
-    create(
-        before->communicator(), "phl_redistribution_create", limit_of(options), redistribution,
-        [&] {
-          target = second(to);
-          if (read_axes) axes = read_axes();
-        },
-        [&] {
-          const auto made = [&](auto&&... and_axes) {
-            return RedistributionObject{
-                {before->domain(), get(to)->domain(), options_from(options), and_axes...},
-                Source(from), *target, limit_of(options)};
-          };
-          if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
-          else return made();
-        });
-  });
-}
-
 int call(phl_redistribution redistribution, MoveCall call, const phl_field* from,
     const phl_field* to, int count) {
   return with(redistribution, [&](auto& object) {
@@ -83,11 +47,6 @@ void reduce(PointSumsObject& object, bool begin, int reduction, const std::vecto
   else object.sums.reduce(how, fields);
 }
 
-int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
-    const phl_exchange_options* options, phl_redistribution* redistribution) {
-  return create_move(from, to, options, redistribution, read);
-}
-
 }  // namespace parhelion::c
 
 extern "C" {
@@ -117,11 +76,11 @@ int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, co
     const int count = axes == nullptr ? 0 : get(from)->grid.dimensions();
     return std::vector<int>(axes, axes + count);
   };
-  return make_move(from, to, read, options, redistribution);
+  return make_move(from, to, options, redistribution, read);
 }
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
     const phl_exchange_options* options, phl_redistribution* redistribution) {
-  return create_move(from, to, options, redistribution);
+  return make_move(from, to, options, redistribution, [] { return std::vector<int>(); });
 }
 int phl_redistribution_forward(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {

@@ -423,7 +423,7 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
 
 int phl_f_redistribution_create(phl_cartesian from, phl_cartesian to, Array axes,
     const phl_exchange_options* options, phl_redistribution* redistribution) {
-  return make_move(from, to, [&] { return ints_of(axes, "axes", -1); }, options, redistribution);
+  return make_move(from, to, options, redistribution, [&] { return ints_of(axes, "axes", -1); });
 }
 
 int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array a, Array b,

@@ -156,20 +156,20 @@ def _arguments(listed):
         yield from ((each, kind) for each in EIGHT.split(", ")) if name == "eight" else [(name, kind)]
 
 
-def _head(spec, intent):
+def _head(spec, intent, type=""):
     """Of the subroutine `name(argument: kind, …)`, those behind `/` after stat and errmsg: its name, its arguments, kinds, and declarations."""
     name, listed = re.fullmatch(r"(\w+)\((.*)\)", spec).groups()
     first, last = (dict(_arguments(part)) for part in f"{listed}/".split("/")[:2])
     kinds = first | last
     declared = [f"{KINDS[kind.rstrip('?')][0]}{', optional' if kind.endswith('?') else ''} :: {each}" for each, kind in kinds.items()]
-    lines = [f"class({this['type']}), intent({intent}) :: this", *declared, *STATUS]
+    lines = [f"class({type or this['type']}), intent({intent}) :: this", *declared, *STATUS]
     return name, ", ".join(["this", *first, "stat", "errmsg", *last]), kinds, lines
 
 
 def head(spec, type=""):
     """The beginning of a subroutine that is written by hand, of this type or another."""
-    name, arguments, _, (_, *declared) = _head(spec, "")
-    return _text([f"subroutine {name}({arguments})", f"  class({type or this['type']}), intent(inout) :: this", *(f"  {line}" for line in declared)])
+    name, arguments, _, lines = _head(spec, "inout", type)
+    return _text([f"subroutine {name}({arguments})", *(f"  {line}" for line in lines)])
 
 
 def _procedure(spec, call, intent, before, after):
