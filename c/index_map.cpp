@@ -108,13 +108,13 @@ CellValues mask_from(const IndexMap& map, const phl_values* mask) {
   return values_from(map, *mask);
 }
 
-int run(phl_index_map map, MapCall call, Phase phase, int reduction, const phl_values* given,
-    int count) {
+template <class Call, class... Reductions>
+int run(phl_index_map map, Call call, const phl_values* given, int count, Reductions... reduction) {
   return with(map, [&](auto& object) {
     require_array(given, count, "arrays");
     object.arrays.clear();
     for (int i = 0; i < count; ++i) object.arrays.push_back(values_from(object.map, given[i]));
-    c::run(object.map, call, phase, reduction, object.arrays);
+    (object.map.*call)(object.arrays, reduction_from(reduction)...);
   });
 }
 
@@ -159,21 +159,6 @@ Ids ids_of(const IndexMap& map, std::span<const local_index> cells) {
 const Places& placed(const IndexMap& map) {
   if (map.places()) return *map.places();
   refuse("the map has no places: its arrays have owned cells, then ghosts");
-}
-
-void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays) {
-  if (phase == Phase::prepare)
-    return (map.*(call == MapCall::reduce_shared ? &IndexMap::prepare_shared : &IndexMap::prepare))(
-        arrays);
-  if (phase == Phase::end) return map.end(arrays);
-  const bool whole = phase == Phase::whole;
-  if (call == MapCall::forward)
-    return (map.*(whole ? &IndexMap::forward : &IndexMap::begin_forward))(arrays);
-  const auto combine = call == MapCall::reverse
-                           ? whole ? &IndexMap::reverse : &IndexMap::begin_reverse
-                       : whole ? &IndexMap::reduce_shared
-                               : &IndexMap::begin_reduce_shared;
-  (map.*combine)(arrays, reduction_from(reduction));
 }
 
 }  // namespace parhelion::c
@@ -406,23 +391,23 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
   });
 }
 
-#define PHL_MAP_CALL(name, call, phase)                                        \
+#define PHL_MAP_CALL(name)                                                     \
   int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) { \
-    return run(map, MapCall::call, Phase::phase, PHL_REPLACE, arrays, count);  \
+    return run(map, &IndexMap::name, arrays, count);                           \
   }
-#define PHL_MAP_REDUCTION(name, call, phase)                                                  \
+#define PHL_MAP_REDUCTION(name)                                                               \
   int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) { \
-    return run(map, MapCall::call, Phase::phase, reduction, arrays, count);                   \
+    return run(map, &IndexMap::name, arrays, count, reduction);                               \
   }
-PHL_MAP_CALL(prepare, forward, prepare)
-PHL_MAP_CALL(prepare_shared, reduce_shared, prepare)
-PHL_MAP_CALL(forward, forward, whole)
-PHL_MAP_CALL(begin_forward, forward, begin)
-PHL_MAP_REDUCTION(reverse, reverse, whole)
-PHL_MAP_REDUCTION(begin_reverse, reverse, begin)
-PHL_MAP_REDUCTION(reduce_shared, reduce_shared, whole)
-PHL_MAP_REDUCTION(begin_reduce_shared, reduce_shared, begin)
-PHL_MAP_CALL(end, forward, end)
+PHL_MAP_CALL(prepare)
+PHL_MAP_CALL(prepare_shared)
+PHL_MAP_CALL(forward)
+PHL_MAP_CALL(begin_forward)
+PHL_MAP_REDUCTION(reverse)
+PHL_MAP_REDUCTION(begin_reverse)
+PHL_MAP_REDUCTION(reduce_shared)
+PHL_MAP_REDUCTION(begin_reduce_shared)
+PHL_MAP_CALL(end)
 
 int phl_distribute(
     phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {

@@ -290,10 +290,6 @@ std::vector<local_index> localize_ids(IndexMapObject& object, const char* call, 
 /// Global ids of local cells. Local.
 Ids ids_of(const IndexMap& map, std::span<const local_index> cells);
 
-/// Calls of a map on arrays; Fortran uses the numbers.
-enum class MapCall { forward = 0, reverse, reduce_shared };
-enum class Phase { whole = 0, begin, end, prepare };
-void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays);
 /// Owned values and, on the root, all cells and their number.
 struct Transfer {
   CellValues owned, all;

@@ -58,6 +58,12 @@ void put(Array array, const Values& values, const char* name, global_index shift
   if (array != nullptr) assign(*array, {values.begin(), values.end()}, name, shift);
 }
 
+// Numbered as in phl_index_map.fypp, one after the other.
+constexpr void (IndexMap::* calls[])(const CellArrays&) const = {&IndexMap::forward,
+    &IndexMap::begin_forward, &IndexMap::end, &IndexMap::prepare, &IndexMap::prepare_shared};
+constexpr void (IndexMap::* reductions[])(const CellArrays&, Reduction) const = {&IndexMap::reverse,
+    &IndexMap::begin_reverse, &IndexMap::reduce_shared, &IndexMap::begin_reduce_shared};
+
 std::vector<CellValues> rows_of(std::initializer_list<Array> arrays) {
   std::vector<CellValues> rows;
   for (Array array : arrays) {
@@ -237,14 +243,16 @@ int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, 
 }
 
 // Arrays of owned cells and ghosts, or one array of owned cells and one of ghosts.
-int phl_f_map_call(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c,
-    Array d, Array e, Array f, Array g, Array h, Array ghosts) {
+int phl_f_map_call(phl_index_map map, int call, int reduction, Array a, Array b, Array c, Array d,
+    Array e, Array f, Array g, Array h, Array ghosts) {
   return with(map, [&](auto& object) {
     object.arrays.clear();
     for (Array x : {a, b, c, d, e, f, g, h})
       if (x != nullptr) object.arrays.push_back(values_for(object.map, *x, ghosts, reduction));
-    run(object.map, static_cast<MapCall>(call), static_cast<Phase>(phase), reduction,
-        object.arrays);
+    const auto number = static_cast<std::size_t>(call);
+    if (number < std::size(calls)) (object.map.*calls[number])(object.arrays);
+    else
+      (object.map.*reductions[number - std::size(calls)])(object.arrays, reduction_from(reduction));
   });
 }
 

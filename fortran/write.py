@@ -191,11 +191,11 @@ def method(spec, call="", changes=False):
     return _subroutine(name, arguments, [*lines, f"call finish({called}, stat, errmsg)"])
 
 
-def map_call(spec, call, phase="whole", reduction="phl_replace"):
+def map_call(spec, call, reduction="phl_replace"):
     """A method that calls phl_f_map_call; a `reduction` among its arguments replaces this one."""
     arrays = "x" if "x: " in spec else "eight"
     ghosts = ", ghosts=ghosts" if "ghosts: " in spec else ""
-    return method(spec, f"phl_f_map_call({call}, {phase}, {_reduction(spec, reduction)}, {arrays}{ghosts})")
+    return method(spec, f"phl_f_map_call({call}, {_reduction(spec, reduction)}, {arrays}{ghosts})")
 
 
 def exchange_call(spec, call):
