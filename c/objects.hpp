@@ -376,7 +376,7 @@ void run(ExchangeObject& object, Call call, int reduction, const std::vector<Fie
 void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_t* counts,
     int32_t capacity, phl_stale_ghost* first, int32_t* told);
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
-enum class MoveCall { forward = 0, back, prepare };
+using MoveCall = void (Redistribution::*)(std::span<const Move>);
 /// At the first call, which is collective, all ranks report errors of `read`.
 template <class Read>
 void move(RedistributionObject& object, MoveCall call, Read&& read) {
@@ -387,10 +387,7 @@ void move(RedistributionObject& object, MoveCall call, Read&& read) {
     collective(object.from.communicator(),
         "forward, back or prepare, the first call of a redistribution", object.timeout_s, read_all,
         [] {});
-  auto& all = object.redistribution;
-  if (call == MoveCall::prepare) all.prepare(moves);
-  else if (call == MoveCall::back) all.back(moves);
-  else all.forward(moves);
+  (object.redistribution.*call)(moves);
   object.called = true;
 }
 /// Converts HandleError to Error, which all ranks can report.

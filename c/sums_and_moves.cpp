@@ -84,15 +84,15 @@ int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
 }
 int phl_redistribution_forward(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
-  return call(redistribution, MoveCall::forward, from, to, count);
+  return call(redistribution, &Redistribution::forward, from, to, count);
 }
 int phl_redistribution_back(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
-  return call(redistribution, MoveCall::back, from, to, count);
+  return call(redistribution, &Redistribution::back, from, to, count);
 }
 int phl_redistribution_prepare(
     phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) {
-  return call(redistribution, MoveCall::prepare, from, to, count);
+  return call(redistribution, &Redistribution::prepare, from, to, count);
 }
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root) {
   return call(domain, "phl_cartesian_gather", true, root, field, whole);

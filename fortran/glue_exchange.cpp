@@ -429,7 +429,9 @@ int phl_f_redistribution_create(phl_cartesian from, phl_cartesian to, Array axes
 int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array a, Array b,
     int from_count, const FortranArray* from, int to_count, const FortranArray* to) {
   return with(redistribution, [&](auto& object) {
-    move(object, static_cast<MoveCall>(call), [&] {
+    constexpr MoveCall calls[] = {
+        &Redistribution::forward, &Redistribution::back, &Redistribution::prepare};
+    move(object, calls[call], [&] {
       const auto before = group_of(object.from, all_of({a}, from_count, from)).fields,
                  after = group_of(object.to, all_of({b}, to_count, to)).fields;
       if (before.size() != after.size())
