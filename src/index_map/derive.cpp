@@ -61,15 +61,6 @@ std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_i
   return all;
 }
 
-bool reads_itself(const IndexedDomain& domain) {
-  const auto owners = domain.ghost_owners();
-  return std::ranges::find(owners, domain.communicator().rank()) != owners.end();
-}
-
-SelfGhosts self_rule(const IndexedDomain& domain) {
-  return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused;
-}
-
 }  // namespace
 
 IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm) {
@@ -103,7 +94,7 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     ghosts.reserve(entries);
     for (auto row = first_ghost; row != all.end(); ++row)
       for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
-    return {owned, std::move(ghosts), rows.communicator(), self_rule(rows.domain())};
+    return {owned, std::move(ghosts), rows.communicator(), SelfGhosts::allowed};
   });
 }
 
@@ -117,7 +108,7 @@ IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const glo
         added.erase(std::unique(added.begin(), added.end()), added.end());
         std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
         ghosts.insert(ghosts.end(), added.begin(), added.end());
-        return domain.with_ghosts(std::move(ghosts), self_rule(domain));
+        return domain.with_ghosts(std::move(ghosts), SelfGhosts::allowed);
       });
 }
 

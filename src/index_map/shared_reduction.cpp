@@ -11,11 +11,6 @@ std::shared_ptr<std::byte> node_shared(byte_count bytes) {
   return bytes == 0 ? nullptr : allocate_node_shared(bytes);
 }
 
-bool follow_each_other(const std::vector<local_index>& list) {
-  return std::adjacent_find(list.begin(), list.end(),
-             [](local_index a, local_index b) { return b != a + 1; }) == list.end();
-}
-
 // Array of cells, or slots: byte strides of cells and of components.
 struct Operand {
   int base;
@@ -26,15 +21,11 @@ struct Operand {
 void add(Program& program, const CellValues& values, const Operand& from,
     const std::vector<local_index>& src, const Operand& to, const std::vector<local_index>& dst) {
   const bool joined = from.apart == to.apart;
-  for (int c = 0; c < (joined ? 1 : values.components); ++c) {
-    IndexedOp op{from.base, to.base, c * from.apart, c * to.apart,
+  for (int c = 0; c < (joined ? 1 : values.components); ++c)
+    program.add_plain({from.base, to.base, c * from.apart, c * to.apart,
         joined ? values.width() : byte_count{values.element.size},
         static_cast<byte_count>(src.size()), from.stride, to.stride, src.data(), dst.data(),
-        values.element.scalar};
-    if (!src.empty() && follow_each_other(src))
-      op.src += src.front() * from.stride, op.src_list = nullptr;
-    program.add_plain(op);
-  }
+        values.element.scalar});
 }
 
 }  // namespace
