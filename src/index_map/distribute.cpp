@@ -3,7 +3,7 @@
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
-#include "index_map/share_memory.hpp"
+#include "index_map/cell_footprint.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "plan/array_block.hpp"
 
@@ -25,7 +25,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
       throw Error(concat("the root's array has ", cells, " cells and the map ",
           domain.global_size(), ": pass an array of all cells on the root"));
     if (comm.rank() == root &&
-        share_memory(CellPlaces{all, cells, width}, CellPlaces{owned, domain.owned(), width}))
+        overlap(footprint(all, cells, width), footprint(owned, domain.owned(), width)))
       throw Error(
           "the array of all cells and that of the owned ones share memory: pass arrays that "
           "do not overlap");

@@ -2,9 +2,9 @@
 
 #include "core/concat.hpp"
 #include "exchange/selection.hpp"
+#include "index_map/cell_footprint.hpp"
 #include "index_map/map_exchange.hpp"
 #include "index_map/masked_exchange.hpp"
-#include "index_map/share_memory.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "plan/array_block.hpp"
 #include "plan/device/driver.hpp"
@@ -131,9 +131,7 @@ struct IndexMap::State {
     const std::size_t parts = places ? 1 : 2;  // of an array: its owned cells, and its ghosts
     for (std::size_t i = 0; i < parts * given.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (places ? overlap(footprint(given[i]), footprint(given[j]))
-                   : share_memory(cells(given, i), cells(given, j)))
-          refuse_overlap(j / parts, i / parts);
+        if (overlap(part(given, i), part(given, j))) refuse_overlap(j / parts, i / parts);
   }
   [[noreturn]] static void refuse_overlap(std::size_t one, std::size_t other) {
     if (one == other)
@@ -143,16 +141,19 @@ struct IndexMap::State {
     throw Error(concat("arrays ", one, " and ", other,
         " share memory: pass every array once, and arrays that do not overlap"));
   }
-  Footprint footprint(const CellValues& array) const {
-    Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
-        array.element.size, 0, {}, {}};
-    const auto add = [&](byte_count count, byte_count stride) {
-      const auto d = cells.dims++;
-      cells.count[d] = count, cells.stride[d] = stride;
-    };
-    add(at.empty() ? 0 : array.components, array.component_stride);
+  Footprint part(CellArrays given, std::size_t i) const {
+    if (!places) {
+      const CellValues& array = given[i / 2];
+      return i % 2 == 0 ? footprint(array.owned, domain.owned(), array.width())
+                        : footprint(array.ghosts, domain.ghosts(), array.width());
+    }
+    const CellValues& array = given[i];
+    Footprint cells =
+        footprint(array.owned, at.empty() ? 0 : array.components, array.element.size);
+    cells.stride[0] = array.component_stride;
     for (const CellAxis& axis : array.axes)
-      if (axis.extent > 0) add(axis.extent, axis.stride);
+      if (axis.extent > 0)
+        cells.count[cells.dims] = axis.extent, cells.stride[cells.dims++] = axis.stride;
     return cells;
   }
   void check_placed_size(const CellValues& array) const {
@@ -197,11 +198,6 @@ struct IndexMap::State {
   bool is_under_way() const {
     const auto under_way = [](const Operation& each) { return each.under_way(); };
     return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
-  }
-  CellPlaces cells(CellArrays given, std::size_t i) const {
-    const CellValues& array = given[i / 2];
-    return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()}
-                      : CellPlaces{array.ghosts, domain.ghosts(), array.width()};
   }
 };
 

@@ -64,31 +64,36 @@ bool is_empty(const Footprint& cells) {
                                  [](byte_count n) { return n <= 0; });
 }
 
-// The same bytes with positive strides from the lowest address.
-Footprint upwards(Footprint cells) {
+// Lowest address, and that after the last byte.
+byte_count low_of(const Footprint& cells) {
+  byte_count low = cells.first;
   for (int d = 0; d < cells.dims; ++d)
-    if (cells.stride[d] < 0) {
-      cells.first += (cells.count[d] - 1) * cells.stride[d];
-      cells.stride[d] = -cells.stride[d];
-    }
-  return cells;
+    if (cells.stride[d] < 0) low += (cells.count[d] - 1) * cells.stride[d];
+  return low;
 }
-
-// Address after the last byte; strides must be positive.
 byte_count end_of(const Footprint& cells) {
   byte_count end = cells.first + cells.width;
-  for (int d = 0; d < cells.dims; ++d) end += (cells.count[d] - 1) * cells.stride[d];
+  for (int d = 0; d < cells.dims; ++d)
+    if (cells.stride[d] > 0) end += (cells.count[d] - 1) * cells.stride[d];
   return end;
+}
+
+// The same bytes with positive strides.
+Footprint upwards(Footprint cells) {
+  cells.first = low_of(cells);
+  for (int d = 0; d < cells.dims; ++d) cells.stride[d] = std::abs(cells.stride[d]);
+  return cells;
 }
 
 }  // namespace
 
 bool overlap(const Footprint& one, const Footprint& other) {
-  if (is_empty(one) || is_empty(other)) return false;
+  if (is_empty(one) || is_empty(other) || end_of(one) <= low_of(other) ||
+      end_of(other) <= low_of(one))
+    return false;
   const Footprint a = upwards(one), b = upwards(other);
   const byte_count target =
       end_of(b) - 1 - a.first;  // a's steps go up and b's go down from its end until they meet
-  if (target < 0 || end_of(a) <= b.first) return false;
   Equation equation;
   for (const Footprint* each : {&a, &b}) {
     for (int d = 0; d < each->dims; ++d) equation.add(each->stride[d], each->count[d] - 1);
