@@ -15,10 +15,9 @@ struct IndexMap::State {
   IndexedDomain domain;
   Pattern pattern;
   ExchangeOptions options;
-  std::vector<std::unique_ptr<CellsExchange>> exchanges;
+  std::vector<std::unique_ptr<CellsOperation>> operations;
   std::shared_ptr<const SharedPoints> points;  // set on first use
-  std::vector<std::unique_ptr<SharedReduction>> sums;
-  std::vector<CellValues> arrays;  // of a call
+  std::vector<CellValues> arrays;              // of a call
   std::optional<Places> places;
   std::vector<local_index> at;                 // with places: those of all cells
   global_index array_cells = 0;                // with places: required size of arrays
@@ -80,49 +79,49 @@ struct IndexMap::State {
     return arrays;
   }
 
-  static auto* find(const auto& all, auto&& condition) {
+  CellsOperation* find(auto&& condition) const {
     const auto found =
-        std::ranges::find_if(all, [&](const auto& each) { return condition(*each); });
-    return found == all.end() ? nullptr : found->get();
+        std::ranges::find_if(operations, [&](const auto& each) { return condition(*each); });
+    return found == operations.end() ? nullptr : found->get();
   }
   const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
-  CellsExchange& idle(CellArrays given, Direction direction, bool in_halves = false) {
-    if (CellsExchange* known = find(exchanges, [&](const CellsExchange& each) {
-          return !each.under_way() && each.fits(given, direction, in_halves);
+  CellsOperation& idle(CellArrays given, MapCall call, bool in_halves = false) {
+    const bool sums = call == MapCall::reduce_shared;
+    if (counting && sums)
+      throw Error("a subset has no sums of shared points: call the map that it is of");
+    if (CellsOperation* known = find([&](const CellsOperation& each) {
+          return !each.under_way() && each.fits(given, call, in_halves);
         })) {
       check(given);
       return *known;
     }
-    auto made = collectively(pattern.communicator, first_exchange, setup_limit(options),
-        [&]() -> std::unique_ptr<CellsExchange> {
+    auto found = points;  // kept if all ranks succeed
+    auto made = collectively(pattern.communicator,
+        sums ? "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index "
+               "map"
+             : first_exchange,
+        setup_limit(options), [&]() -> std::unique_ptr<CellsOperation> {
           check(given);
-          exchanges.reserve(exchanges.size() + 1);
+          operations.reserve(operations.size() + 1);
           if (counting)
             return std::make_unique<MaskedExchange>(*counting, places_or_null(), given, options);
-          return std::make_unique<MapExchange>(
-              pattern, places_or_null(), in_halves, given, options);
+          if (!sums)
+            return std::make_unique<MapExchange>(
+                pattern, places_or_null(), in_halves, given, options);
+          if (!found) found = std::make_shared<const SharedPoints>(find_shared_points(domain));
+          return std::make_unique<SharedReduction>(
+              *found, domain.owned(), given, options, places_or_null());
         });
-    return *exchanges.emplace_back(std::move(made));
+    points = std::move(found);
+    return *operations.emplace_back(std::move(made));
   }
-  SharedReduction& idle_sum(CellArrays given) {
-    if (counting) throw Error("a subset has no sums of shared points: call the map that it is of");
-    if (SharedReduction* known = find(sums,
-            [&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
-      check(given);
-      return *known;
-    }
-    auto made = collectively(pattern.communicator,
-        "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index map",
-        setup_limit(options), [&] {
-          check(given);
-          sums.reserve(sums.size() + 1);
-          auto found =
-              points ? points : std::make_shared<const SharedPoints>(find_shared_points(domain));
-          return std::pair(found, std::make_unique<SharedReduction>(
-                                      *found, domain.owned(), given, options, places_or_null()));
-        });
-    points = std::move(made.first);
-    return *sums.emplace_back(std::move(made.second));
+  void run(CellArrays given, MapCall call, Reduction reduction) {
+    const CellArrays all = complete(given, reduction);
+    idle(all, call).run(all, call, reduction);
+  }
+  void begin(CellArrays given, MapCall call, Reduction reduction) {
+    const CellArrays all = complete(given, reduction);
+    idle(all, call, true).begin(all, call, reduction);
   }
 
   void check(CellArrays given) const {
@@ -148,8 +147,7 @@ struct IndexMap::State {
                         : footprint(array.ghosts, domain.ghosts(), array.width());
     }
     const CellValues& array = given[i];
-    Footprint cells =
-        footprint(array.owned, at.empty() ? 0 : array.components, array.element.size);
+    Footprint cells = footprint(array.owned, at.empty() ? 0 : array.components, array.element.size);
     cells.stride[0] = array.component_stride;
     for (const CellAxis& axis : array.axes)
       if (axis.extent > 0)
@@ -196,8 +194,7 @@ struct IndexMap::State {
     counting->update(given.front());
   }
   bool is_under_way() const {
-    const auto under_way = [](const Operation& each) { return each.under_way(); };
-    return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
+    return find([](const Operation& each) { return each.under_way(); }) != nullptr;
   }
 };
 
@@ -249,49 +246,38 @@ const Pattern& IndexMap::pattern() const { return state_->pattern; }
 // An exchange that fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
   const CellArrays all = state_->complete(arrays);
-  state_->idle(all, Direction::reverse);
-  if (places()) state_->idle(all, Direction::reverse, true);
+  state_->idle(all, MapCall::reverse);
+  if (places()) state_->idle(all, MapCall::reverse, true);
 }
 void IndexMap::prepare_shared(const CellArrays& arrays) const {
-  state_->idle_sum(state_->complete(arrays));
+  state_->idle(state_->complete(arrays), MapCall::reduce_shared);
 }
 
 void IndexMap::forward(const CellArrays& arrays) const {
-  const CellArrays all = state_->complete(arrays);
-  state_->idle(all, Direction::forward).forward(all);
+  state_->run(arrays, MapCall::forward, Reduction::replace);
 }
-
 void IndexMap::begin_forward(const CellArrays& arrays) const {
-  const CellArrays all = state_->complete(arrays);
-  state_->idle(all, Direction::forward, true).begin(all, Direction::forward, Reduction::replace);
+  state_->begin(arrays, MapCall::forward, Reduction::replace);
 }
-
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
-  const CellArrays all = state_->complete(arrays, reduction);
-  state_->idle(all, Direction::reverse).reverse(all, reduction);
+  state_->run(arrays, MapCall::reverse, reduction);
 }
-
 void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) const {
-  const CellArrays all = state_->complete(arrays, reduction);
-  state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
+  state_->begin(arrays, MapCall::reverse, reduction);
 }
-
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-  const CellArrays all = state_->complete(arrays, reduction);
-  state_->idle_sum(all).run(all, reduction);
+  state_->run(arrays, MapCall::reduce_shared, reduction);
 }
-
 void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const {
-  const CellArrays all = state_->complete(arrays, reduction);
-  state_->idle_sum(all).begin(all, reduction);
+  state_->begin(arrays, MapCall::reduce_shared, reduction);
 }
 
 std::string IndexMap::explain_shared(const CellArrays& arrays) const {
-  const SharedReduction* const found =
-      state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
+  const CellsOperation* const found = state_->find(
+      [&](const CellsOperation& each) { return each.fits(arrays, MapCall::reduce_shared, false); });
   if (found == nullptr)
     throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
-  const Plan& plan = found->exchange().plan();
+  const Plan& plan = found->exchange()->plan();
   std::size_t messages = 0;
   for (const Link& link : state_->pattern.stages[0])
     if (link.rank != communicator().rank())
@@ -299,16 +285,19 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
   return concat(state_->points->points.size(), " of ", size(), " points are shared, by up to ",
       state_->points->most_holders, " ranks: 1 round, ", plan.messages_sent(), " messages of ",
       plan.bytes_sent(), " bytes together from this rank (reverse and forward: 2 rounds, ",
-      messages, " messages)\n", found->exchange().explain());
+      messages, " messages)\n", found->exchange()->explain());
 }
 
 bool IndexMap::under_way() const { return state_->is_under_way(); }
 
 Step IndexMap::step(const CellArrays& arrays) const {
   const CellArrays all = state_->complete(arrays);
-  const auto moves = [&](const CellsOperation& each) { return each.moves(all); };
-  Operation* found = state_->find(state_->sums, moves);
-  if (found == nullptr) found = state_->find(state_->exchanges, moves);
+  Operation* found = nullptr;
+  for (const bool sums : {true, false})
+    if (found == nullptr)
+      found = state_->find([&](const CellsOperation& each) {
+        return each.moves(all) && (each.call() == MapCall::reduce_shared) == sums;
+      });
   if (found == nullptr)
     throw Error(
         "nothing is under way with these arrays: begin one, and end it with the same arrays");
@@ -316,8 +305,8 @@ Step IndexMap::step(const CellArrays& arrays) const {
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
-  const CellsExchange* const known = state_->find(state_->exchanges,
-      [&](const CellsExchange& each) { return each.fits(arrays, Direction::forward, false); });
+  const CellsOperation* const known = state_->find(
+      [&](const CellsOperation& each) { return each.fits(arrays, MapCall::forward, false); });
   return known == nullptr ? nullptr : known->exchange();
 }
 

@@ -9,35 +9,32 @@
 namespace parhelion {
 namespace {
 
-std::vector<BounceBuffer::Cells> sent_cells(const Pattern& pattern) {
-  std::vector<BounceBuffer::Cells> sent;
-  for (const Stage& stage : pattern.stages)
-    for (const Link& link : stage)
-      if (const auto& cells = link.send.cells; !cells.empty())
-        sent.push_back({0, static_cast<byte_count>(cells.size()), cells.data(), cells.data()});
-  return sent;
+std::vector<BounceBuffer::Cells> list(
+    const std::vector<local_index>& from, const std::vector<local_index>& to) {
+  return {{0, static_cast<byte_count>(from.size()), from.data(), to.data()}};
 }
 
 }  // namespace
 
 MapExchange::MapExchange(const Pattern& pattern, const std::vector<local_index>* places,
     bool in_halves, CellArrays arrays, const ExchangeOptions& options)
-    : CellsExchange(arrays), owned_(pattern.owned), ghosts_(pattern.ghosts), at_(places),
+    : CellsOperation(arrays), owned_(pattern.owned), ghosts_(pattern.ghosts), at_(places),
       in_place_(places != nullptr && !in_halves) {
   places_.resize(2 * arrays.size());
   validate_together(pattern.communicator, [&] {
-    for (const BounceBuffer::Cells& each : sent_cells(pattern))
-      sent_.insert(sent_.end(), each.from, each.from + each.count);
+    for (const Stage& stage : pattern.stages)
+      for (const Link& link : stage)
+        sent_.insert(sent_.end(), link.send.cells.begin(), link.send.cells.end());
     received_.resize(ghosts_);
     std::iota(received_.begin(), received_.end(), owned_);
     for (const CellValues& array : arrays)
       if (places != nullptr) arrays_.push_back(placed(pattern, array));
       else
-        arrays_.push_back({{executor_, array.width(), pattern.owned, sent_cells(pattern)},
+        arrays_.push_back({{executor_, array.width(), pattern.owned, list(sent_, sent_)},
             {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
     for (Array& array : arrays_)
       if (!in_place_) array.owned.reserve(false), array.ghosts.reserve(true);
-    represent(arrays, false,
+    represent(false,
         requested_transport(options.transport) !=
             "auto");  // an explicit transport may require shared ghosts
   });
@@ -70,12 +67,8 @@ MapExchange::Array MapExchange::placed(const Pattern& pattern, const CellValues&
     cells.numbers_of(sent_, sent->in_buffer);
     cells.numbers_of(received_, received->in_buffer);
   }
-  const auto list = [](const Numbers& of) {
-    return std::vector<BounceBuffer::Cells>{
-        {0, static_cast<byte_count>(of.in_array.size()), of.in_array.data(), of.in_buffer.data()}};
-  };
-  BounceBuffer owned(executor_, shape, owned_end, list(*sent)),
-      ghosts(executor_, shape, ghosts_end, list(*received));
+  BounceBuffer owned(executor_, shape, owned_end, list(sent->in_array, sent->in_buffer)),
+      ghosts(executor_, shape, ghosts_end, list(received->in_array, received->in_buffer));
   return {std::move(owned), std::move(ghosts), PlacedCells(*at_), std::move(sent),
       std::move(received), shape};
 }
@@ -94,15 +87,14 @@ Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
   return {cells->numbered(pattern), {std::move(field)}};
 }
 
-bool MapExchange::fits(CellArrays arrays, Direction direction, bool in_halves) const {
-  if (at_ != nullptr && in_place_ == in_halves) return false;
-  return direction == Direction::forward && at_ == nullptr ? has_widths_of(arrays)
-                                                           : has_elements_of(arrays);
+bool MapExchange::fits(CellArrays arrays, MapCall call, bool in_halves) const {
+  if (call == MapCall::reduce_shared || (at_ != nullptr && in_place_ == in_halves)) return false;
+  return call == MapCall::forward && at_ == nullptr ? has_widths_of(arrays)
+                                                    : has_elements_of(arrays);
 }
 
-void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {
-  std::copy(arrays.begin(), arrays.end(), given_.begin());
-  for (std::size_t f = 0; f < arrays.size(); ++f) {
+void MapExchange::represent(bool hold_owned, bool hold_ghosts) {
+  for (std::size_t f = 0; f < given_.size(); ++f) {
     if (at_ != nullptr) look_at(f);
     places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
     places_[2 * f + 1] = represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
@@ -140,48 +132,38 @@ std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
   return buffer.stands_in() ? buffer.first() : array.first;
 }
 
-// Also buffers arrays whose memory or alignment the transport refuses.
-void MapExchange::represent(
-    CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts) {
-  represent(arrays, hold_owned, hold_ghosts);
-  if (!exchange_->refusal(direction, ArrayList(places_)).empty()) represent(arrays, true, true);
+// Refuses a forked child before anything in shared memory changes. Also buffers arrays whose memory
+// or alignment the transport refuses.
+void MapExchange::start(CellArrays arrays, MapCall call, bool hold_owned, bool hold_ghosts) {
+  require_mpi_not_ended();
+  take(arrays, call);
+  represent(hold_owned, hold_ghosts);
+  if (!exchange_->refusal(direction(), ArrayList(places_)).empty()) represent(true, true);
 }
 
 void MapExchange::copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&)) {
   for (Array& array : arrays_) ((array.*buffer).*way)(*queue_);
 }
 
-// Each call first refuses a forked child, before anything in shared memory changes.
-void MapExchange::forward(CellArrays arrays) {
-  require_mpi_not_ended();
-  represent(arrays, Direction::forward, false, false);
+void MapExchange::run(CellArrays arrays, MapCall call, Reduction reduction) {
+  start(arrays, call, false, false);
+  const bool forward = call == MapCall::forward;
   copy(&Array::owned, &BounceBuffer::copy_in);
-  (*exchange_)(*queue_, places_);
-  copy(&Array::ghosts, &BounceBuffer::copy_out);
+  if (!forward) copy(&Array::ghosts, &BounceBuffer::copy_in);
+  exchange_->run_with(direction(), reduction, ArrayList(places_), queue_.get());
+  copy(forward ? &Array::ghosts : &Array::owned, &BounceBuffer::copy_out);
   queue_->wait();
 }
 
-void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
-  require_mpi_not_ended();
-  represent(arrays, Direction::reverse, false, false);
-  copy(&Array::owned, &BounceBuffer::copy_in);
-  copy(&Array::ghosts, &BounceBuffer::copy_in);
-  exchange_->reverse(*queue_, reduction, places_);
-  copy(&Array::owned, &BounceBuffer::copy_out);
-  queue_->wait();
-}
-
-// begin releases all buffered arrays. Reverse exchanges combine in `end` and need no buffer for
-// owned cells.
-void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
-  require_mpi_not_ended();
-  const bool forward = direction == Direction::forward;
-  direction_ = direction;
-  represent(arrays, direction, forward, true);
+// Releases all buffered arrays. Reverse exchanges combine in `end` and need no buffer for owned
+// cells.
+void MapExchange::begin(CellArrays arrays, MapCall call, Reduction reduction) {
+  const bool forward = call == MapCall::forward;
+  start(arrays, call, forward, true);
   copy(forward ? &Array::owned : &Array::ghosts, &BounceBuffer::copy_in);
   queue_->wait();
   if (checked_ && forward) poison_ghosts();
-  step_.emplace(forward ? exchange_->begin(places_) : exchange_->begin_reverse(reduction, places_));
+  step_.emplace(exchange_->begin_with(direction(), reduction, ArrayList(places_)));
   begun();
 }
 
@@ -202,7 +184,7 @@ void MapExchange::poison_ghosts() const {
 
 void MapExchange::end() {
   ended();
-  const bool forward = direction_ == Direction::forward;
+  const bool forward = call() == MapCall::forward;
   if (!forward) copy(&Array::owned, &BounceBuffer::copy_in);
   queue_->wait();
   step_->end();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "index_map/bounce_buffer.hpp"
-#include "index_map/cells_exchange.hpp"
+#include "index_map/cells_operation.hpp"
 #include "index_map/placed_cells.hpp"
 
 namespace parhelion {
@@ -12,7 +12,7 @@ namespace parhelion {
 ///
 /// With places: compiled for this rank's layouts, and copies others; with `in_halves`, for buffers
 /// alone.
-class MapExchange final : public CellsExchange {
+class MapExchange final : public CellsOperation {
  public:
   /// Collective. The pattern and the places (null: none) must outlive it. `in_halves` matters
   /// only with places.
@@ -20,12 +20,11 @@ class MapExchange final : public CellsExchange {
       CellArrays arrays, const ExchangeOptions& options);
 
   /// Forward exchanges without places compare only widths.
-  bool fits(CellArrays arrays, Direction direction, bool in_halves) const override;
+  bool fits(CellArrays arrays, MapCall call, bool in_halves) const override;
   const Exchange* exchange() const override { return &*exchange_; }
 
-  void forward(CellArrays arrays) override;
-  void reverse(CellArrays arrays, Reduction reduction) override;
-  void begin(CellArrays arrays, Direction direction, Reduction reduction) override;
+  void run(CellArrays arrays, MapCall call, Reduction reduction) override;
+  void begin(CellArrays arrays, MapCall call, Reduction reduction) override;
   bool test() override { return step_->test(); }
   void end() override;
 
@@ -49,8 +48,8 @@ class MapExchange final : public CellsExchange {
   Group group_of(const Pattern& pattern, std::size_t f) const;
   void look_at(std::size_t f);
   CellArray cells_of(const Side& side, std::size_t f) const;
-  void represent(CellArrays arrays, bool hold_owned, bool hold_ghosts);
-  void represent(CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts);
+  void represent(bool hold_owned, bool hold_ghosts);
+  void start(CellArrays arrays, MapCall call, bool hold_owned, bool hold_ghosts);
   std::byte* represent(const Side& side, std::size_t f, bool hold);
   void copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&));
   void poison_ghosts() const;
@@ -58,7 +57,7 @@ class MapExchange final : public CellsExchange {
   const local_index owned_, ghosts_;
   const std::vector<local_index>* const at_;  // places of cells, or null
   const bool in_place_;                       // only with places
-  std::vector<local_index> sent_, received_;  // with places: local cells
+  std::vector<local_index> sent_, received_;  // local cells
   bool checked_ = false;
   const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
   const std::shared_ptr<Queue> queue_ = executor_->make_queue();

@@ -11,7 +11,7 @@ namespace parhelion {
 
 MaskedExchange::MaskedExchange(const MaskedCells& cells, const std::vector<local_index>* places,
     CellArrays arrays, const ExchangeOptions& options)
-    : CellsExchange(arrays), cells_(cells),
+    : CellsOperation(arrays), cells_(cells),
       timeout_s_(time_limit(options.timeout_s, options.check)),
       node_(cells.communicator().shared_state<Watch>().node()), numbers_(arrays.size()),
       bases_(arrays.size()), tag_(cells.communicator().next_tag()) {
@@ -44,10 +44,6 @@ MaskedExchange::~MaskedExchange() {
   const bool settled = receives_.settle() & sends_.settle();
   if (!settled) orphan(std::move(out_)), orphan(std::move(in_));  // MPI may still use them
   if (!settled || receives_.cancelled()) tag_.keep();
-}
-
-bool MaskedExchange::fits(CellArrays arrays, Direction, bool) const {
-  return has_widths_of(arrays);
 }
 
 // Size of a message, in which each array starts at an aligned byte.
@@ -109,10 +105,9 @@ void MaskedExchange::require_good() const {
         ErrorKind::communication);
 }
 
-void MaskedExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
+void MaskedExchange::begin(CellArrays arrays, MapCall call, Reduction reduction) {
   require_good();
-  std::copy(arrays.begin(), arrays.end(), given_.begin());
-  direction_ = direction;
+  take(arrays, call);
   reduction_ = reduction;
   for (std::size_t f = 0; f < given_.size(); ++f) look_at(f);
   try {
@@ -141,7 +136,7 @@ void MaskedExchange::start() {
     const int rank = neighbors[k].rank;
     std::byte* const message = (rank == own ? in_ : out_).get() + slots_[k].first;
     copies(neighbors[k], sends_owned(), true);
-    run(program_, bases_.data(), &message);
+    parhelion::run(program_, bases_.data(), &message);
     const MessageType type(bytes(part(neighbors[k], sends_owned()).count));
     if (rank != own && type.count() > 0)
       check_reached(MPI_Isend(message, type.count(), type.type(), rank, tag_, comm, &sends_[k]),

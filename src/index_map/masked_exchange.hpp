@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "index_map/cells_exchange.hpp"
+#include "index_map/cells_operation.hpp"
 #include "index_map/placed_cells.hpp"
 #include "transport/request_set.hpp"
 
@@ -81,23 +81,21 @@ class MaskedCells {
 };
 
 /// Copies between arrays of any layout and messages; buffers have room for all ghosts.
-class MaskedExchange final : public CellsExchange {
+class MaskedExchange final : public CellsOperation {
  public:
   /// Collective. `cells` and `places` (null: none) must outlive it.
   MaskedExchange(const MaskedCells& cells, const std::vector<local_index>* places,
       CellArrays arrays, const ExchangeOptions& options);
   ~MaskedExchange() override;
 
-  bool fits(CellArrays arrays, Direction direction, bool in_halves) const override;
-  void forward(CellArrays arrays) override {
-    begin(arrays, Direction::forward, Reduction::replace);
+  bool fits(CellArrays arrays, MapCall call, bool) const override {
+    return call != MapCall::reduce_shared && has_widths_of(arrays);
+  }
+  void run(CellArrays arrays, MapCall call, Reduction reduction) override {
+    begin(arrays, call, reduction);
     end();
   }
-  void reverse(CellArrays arrays, Reduction reduction) override {
-    begin(arrays, Direction::reverse, reduction);
-    end();
-  }
-  void begin(CellArrays arrays, Direction direction, Reduction reduction) override;
+  void begin(CellArrays arrays, MapCall call, Reduction reduction) override;
   bool test() override;
   void end() override;
 
@@ -114,7 +112,7 @@ class MaskedExchange final : public CellsExchange {
   };
   using Part = MaskedCells::Part;
   using Neighbor = MaskedCells::Neighbor;
-  bool sends_owned() const { return direction_ == Direction::forward; }
+  bool sends_owned() const { return call() == MapCall::forward; }
   const Part& part(const Neighbor& neighbor, bool owned) const {
     return owned ? neighbor.sent : neighbor.received;
   }

@@ -419,7 +419,7 @@ struct PointSums::State final : Operation {
       for (std::size_t b = 0; b < arrays.size(); ++b)
         append_values(domain, fields[f], b, arrays[b]);
     }
-    if (sums && !sums->fits(arrays.front()))
+    if (sums && !sums->fits(arrays.front(), MapCall::reduce_shared, false))
       throw Error(
           "the arrays have other elements or components than these sums were made for: pass "
           "one for each field, in that order");
@@ -462,7 +462,7 @@ struct PointSums::State final : Operation {
   void begin(Reduction how, std::span<const Field> named) {
     if (under_way()) throw Error("these sums are under way: end them first");
     if (over_seams) over_seams->begin(how, named);
-    else start(how, named), sums->begin(given, how);
+    else start(how, named), sums->begin(given, MapCall::reduce_shared, how);
     begun();
   }
   void run(Reduction how, std::span<const Field> named) {
@@ -471,7 +471,7 @@ struct PointSums::State final : Operation {
       return;
     }
     start(how, named);
-    sums->run(given, how);
+    sums->run(given, MapCall::reduce_shared, how);
     finish();
   }
   bool test() override { return over_seams ? over_seams->test() : sums->test(); }
@@ -509,7 +509,7 @@ std::string PointSums::explain() const {
   const SharedPoints& shared = state_->points->shared;
   return concat(shared.points.size(), " points of this rank are shared, by up to ",
       shared.most_holders, " ranks; ", state_->points->first.size(), " it has twice\n",
-      state_->sums->exchange().explain());
+      state_->sums->exchange()->explain());
 }
 
 }  // namespace parhelion

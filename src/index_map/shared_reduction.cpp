@@ -176,21 +176,21 @@ void SharedReduction::represent() {
   for (std::size_t f = 0; f < arrays_.size(); ++f) represent(f, true);
 }
 
-void SharedReduction::start(CellArrays arrays) {
+void SharedReduction::start(CellArrays arrays, MapCall call) {
   require_mpi_not_ended();
-  std::copy(arrays.begin(), arrays.end(), given_.begin());
+  take(arrays, call);
   represent();
   for (Array& array : arrays_) array.buffer.copy_in(*queue_);
 }
 
-void SharedReduction::run(CellArrays arrays, Reduction reduction) {
-  start(arrays);
+void SharedReduction::run(CellArrays arrays, MapCall call, Reduction reduction) {
+  start(arrays, call);
   (*exchange_)(*queue_, places_);
   combine(reduction);
 }
 
-void SharedReduction::begin(CellArrays arrays, Reduction reduction) {
-  start(arrays);
+void SharedReduction::begin(CellArrays arrays, MapCall call, Reduction reduction) {
+  start(arrays, call);
   reduction_ = reduction;
   queue_->wait();
   step_.emplace(exchange_->begin(places_));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "index_map/bounce_buffer.hpp"
-#include "index_map/cells_exchange.hpp"
+#include "index_map/cells_operation.hpp"
 #include "index_map/placed_cells.hpp"
 
 namespace parhelion {
@@ -18,11 +18,13 @@ class SharedReduction final : public CellsOperation {
       const ExchangeOptions& options, const std::vector<local_index>* places = nullptr,
       bool tells_failures = false);
 
-  bool fits(CellArrays arrays) const { return has_elements_of(arrays); }
-  const Exchange& exchange() const { return *exchange_; }
+  bool fits(CellArrays arrays, MapCall call, bool) const override {
+    return call == MapCall::reduce_shared && has_elements_of(arrays);
+  }
+  const Exchange* exchange() const override { return &*exchange_; }
 
-  void run(CellArrays arrays, Reduction reduction);
-  void begin(CellArrays arrays, Reduction reduction);
+  void run(CellArrays arrays, MapCall call, Reduction reduction) override;
+  void begin(CellArrays arrays, MapCall call, Reduction reduction) override;
   bool test() override { return step_->test(); }
   /// Throws Error, after all messages arrived, if another holder's values are invalid.
   void end() override;
@@ -55,7 +57,7 @@ class SharedReduction final : public CellsOperation {
   bool lies_together(const CellValues& values) const;
   void represent(std::size_t f, bool stand_in);
   void represent();
-  void start(CellArrays arrays);
+  void start(CellArrays arrays, MapCall call);
   void combine(Reduction reduction);
   Group failures_group() const;
   void refuse_failures(Reduction reduction) const;

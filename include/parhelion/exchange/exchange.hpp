@@ -108,6 +108,12 @@ class Exchange {
   }
   void reverse() { reverse(Reduction::sum); }
 
+  /// The same in either direction, with or without a queue. Forward: with Reduction::replace.
+  [[nodiscard]] Step begin_with(
+      Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
+  void run_with(
+      Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
+
   /// The exchange of a subset: some of the fields, a smaller depth, or both. It takes arrays for
   /// its fields, in that order, and may be under way together with the whole and with subsets
   /// that share no cells with it. Local. Its first use, or `prepare`, is collective and creates
@@ -173,10 +179,6 @@ class Exchange {
   void retune_with(const ArrayList& arrays);
   StaleGhosts stale_with(const ArrayList& arrays);
   void check_with(const ArrayList& arrays);
-  Step begin_with(
-      Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
-  void run_with(
-      Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
 
   std::shared_ptr<Impl> impl_;
 };

@@ -6,12 +6,16 @@
 
 namespace parhelion {
 
-/// Callers must have set `CellValues::ghosts`.
+enum class MapCall : std::uint8_t { forward, reverse, reduce_shared };
+
+/// Callers must have set `CellValues::ghosts`. The reduction of forward calls is `replace`.
 class CellsOperation : public Operation {
  public:
   explicit CellsOperation(CellArrays arrays)
       : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {}
 
+  /// Whether it can exchange these arrays. `in_halves`: by begin and end.
+  virtual bool fits(CellArrays arrays, MapCall call, bool in_halves) const = 0;
   /// Whether it is under way with these arrays.
   bool moves(CellArrays arrays) const {
     return under_way() && std::ranges::equal(arrays, given_, [](const auto& a, const auto& b) {
@@ -19,6 +23,12 @@ class CellsOperation : public Operation {
              a.width() == b.width();
     });
   }
+  MapCall call() const { return call_; }  ///< the last
+  /// Null if it uses none.
+  virtual const Exchange* exchange() const { return nullptr; }
+
+  virtual void run(CellArrays arrays, MapCall call, Reduction reduction) = 0;
+  virtual void begin(CellArrays arrays, MapCall call, Reduction reduction) = 0;
 
  protected:
   bool has_elements_of(CellArrays arrays) const {
@@ -29,25 +39,18 @@ class CellsOperation : public Operation {
   bool has_widths_of(CellArrays arrays) const {
     return std::ranges::equal(arrays, made_for_, {}, &CellValues::width, &CellValues::width);
   }
+  Direction direction() const {
+    return call_ == MapCall::reverse ? Direction::reverse : Direction::forward;
+  }
+  void take(CellArrays arrays, MapCall call) {
+    std::copy(arrays.begin(), arrays.end(), given_.begin());
+    call_ = call;
+  }
   const std::vector<CellValues> made_for_;
   std::vector<CellValues> given_;  // of the last call
-};
 
-class CellsExchange : public CellsOperation {
- public:
-  using CellsOperation::CellsOperation;
-
-  /// Whether it can exchange these arrays. `in_halves`: by begin and end.
-  virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
-  /// Null if it uses none.
-  virtual const Exchange* exchange() const { return nullptr; }
-
-  virtual void forward(CellArrays arrays) = 0;
-  virtual void reverse(CellArrays arrays, Reduction reduction) = 0;
-  virtual void begin(CellArrays arrays, Direction direction, Reduction reduction) = 0;
-
- protected:
-  Direction direction_ = Direction::forward;
+ private:
+  MapCall call_ = MapCall::forward;
 };
 
 }  // namespace parhelion
