@@ -5,6 +5,7 @@
 #include "core/concat.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
+#include "parhelion/index_map/localize.hpp"
 #include "pattern/piece_lists.hpp"
 #include "plan/array_block.hpp"
 
@@ -83,26 +84,20 @@ class Finder {
     }
     return blocks;
   }
-  // Local numbers of the returned domain index `places`.
+  // Collective. Local numbers of the returned domain index `places`.
   IndexedDomain domain(std::vector<local_index>& places) const {
-    std::vector<global_index> owned, others;
-    std::vector<local_index> ghosts;
-    for (const auto& [id, point] : found_) {
-      (point.owned ? owned : others).push_back(id);
-      (point.owned ? places : ghosts).push_back(point.place);
-    }
-    places.insert(places.end(), ghosts.begin(), ghosts.end());
-    return IndexedDomain::with_owned_ids(
-        std::move(owned), std::move(others), domain_.communicator());
+    std::vector<global_index> ids;
+    for (const auto& [id, place] : found_) ids.push_back(id);
+    Localized points = localize(ids, domain_.communicator());
+    places.resize(ids.size());
+    auto cell = points.connectivity.begin();
+    for (const auto& [id, place] : found_) places[*cell++] = place;
+    return std::move(points.nodes);
   }
 
   std::vector<local_index> first, again;
 
  private:
-  struct Point {
-    local_index place;
-    bool owned;
-  };
   global_index stride(int d) const { return layout_.strides[block_][d]; }
 
   local_index extent() const {
@@ -136,25 +131,6 @@ class Finder {
     }
   }
 
-  // Rank that owns the point; on land, the first rank that holds it, or −1.
-  int owner_of(const Coordinates& at, std::array<int, max_dimensions> position, int d) const {
-    if (d == domain_.dimensions()) return points_.place_of(position).rank;
-    const Axis& axis = points_.axis(d);
-    const auto& starts = axis.starts;
-    const global_index x = axis.periodic ? at[d] % axis.extent : at[d];
-    int& block = position[d];
-    block = std::ranges::upper_bound(starts, x) - starts.begin() - 1;
-    int rank = owner_of(at, position, d + 1);
-    if (rank >= 0 || domain_.wet_places().empty() || axis.stagger <= 0) return rank;
-    const auto try_until = [&](int before, global_index end) {
-      for (block = before; rank < 0 && block >= 0 && starts[block + 1] == end; --block)
-        rank = owner_of(at, position, d + 1);
-    };
-    try_until(block - 1, x);
-    if (axis.periodic && x == 0) try_until(axis.blocks() - 1, axis.extent);
-    return rank;
-  }
-
   void add(const Coordinates& at) {
     global_index id = 0, place = 0;
     for (int d = 0; d < domain_.dimensions(); ++d) {
@@ -163,14 +139,13 @@ class Finder {
       id = id * axis.extent + x;
       place += (at[d] - box_.lo[d]) * stride(d);
     }
-    const bool owned = owner_of(at, {}, 0) == domain_.communicator().rank();
     auto number = static_cast<local_index>(place);
     if (several_) {
       numbered_.emplace_back(block_, number);
       number = static_cast<local_index>(numbered_.size() - 1);
     }
-    const auto [known, is_new] = found_.try_emplace(id, Point{number, owned});
-    if (!is_new) first.push_back(known->second.place), again.push_back(number);
+    const auto [known, is_new] = found_.try_emplace(id, number);
+    if (!is_new) first.push_back(known->second), again.push_back(number);
   }
 
   const CartesianDomain& domain_;
@@ -181,7 +156,7 @@ class Finder {
   Box box_;
   local_index extent_ = 0;
   std::vector<std::pair<int, local_index>> numbered_;  // for several blocks: block and place
-  std::map<global_index, Point> found_;
+  std::map<global_index, local_index> found_;  // by global number
 };
 
 void require_points(const CartesianDomain& domain, const Field& field) {
