@@ -242,14 +242,11 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
   void check(const nb::args& arrays) {
     with(arrays, [&](const ArrayList& list) { exchange_->check(list); });
   }
-  void run(const nb::args& arrays) {
-    with(arrays, [&](const ArrayList& list) { (*exchange_)(list); });
-  }
-  void run_on(const nb::args& arrays, nb::handle stream) {
-    const auto inside = enter();
-    const ArrayList list = read(arrays);
-    const auto queue = queue_of(stream, arrays);
-    released([&] { queue ? (*exchange_)(*queue, list) : (*exchange_)(list); });
+  void run(const nb::args& arrays, nb::handle stream) {
+    const Call call = enter(arrays, stream);
+    released([&] {
+      exchange_->run_with(Direction::forward, Reduction::replace, call.arrays, call.queue.get());
+    });
   }
   void run_many(long times) {
     guarded([&] {
@@ -257,23 +254,16 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
     });
   }
   void reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
-    const auto inside = enter();
-    const ArrayList list = read(arrays);
-    const auto queue = queue_of(stream, arrays);
+    const Call call = enter(arrays, stream);
     combine(reduction, [&](Reduction how) {
-      queue ? exchange_->reverse(*queue, how, list) : exchange_->reverse(how, list);
+      exchange_->run_with(Direction::reverse, how, call.arrays, call.queue.get());
     });
   }
   void begin(const nb::args& arrays, nb::handle stream) {
-    start_on({}, arrays, stream, [&](Queue* queue, Reduction, const ArrayList& list) {
-      return queue ? exchange_->begin(*queue, list) : exchange_->begin(list);
-    });
+    begin_with(Direction::forward, {}, arrays, stream);
   }
   void begin_reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
-    start_on(reduction, arrays, stream, [&](Queue* queue, Reduction how, const ArrayList& list) {
-      return queue ? exchange_->begin_reverse(*queue, how, list)
-                   : exchange_->begin_reverse(how, list);
-    });
+    begin_with(Direction::reverse, reduction, arrays, stream);
   }
   using Stale =
       std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
@@ -289,30 +279,35 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 
  private:
   void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
+  // Its arrays are valid until the next call; without a queue if the stream is None.
+  struct Call {
+    Guard::Inside inside;
+    ArrayList arrays;
+    std::shared_ptr<Queue> queue;
+  };
+  Call enter(const nb::args& arrays, nb::handle stream = nb::none()) {
+    return {AnyExchange::enter(),
+        arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays)),
+        stream.is_none() ? nullptr : queue_of(stream, arrays)};
+  }
   template <class Work>
   void with(const nb::args& arrays, Work&& work) {
-    const auto inside = enter();
-    const ArrayList list = read(arrays);
-    released([&] { work(list); });
+    const Call call = enter(arrays);
+    released([&] { work(call.arrays); });
   }
-  template <class Begin>
-  void start_on(nb::handle reduction, const nb::args& arrays, nb::handle stream, Begin&& begin) {
-    const auto inside = enter();
-    const ArrayList list = read(arrays);
-    auto queue = queue_of(stream, arrays);
+  void begin_with(
+      Direction direction, nb::handle reduction, const nb::args& arrays, nb::handle stream) {
+    Call call = enter(arrays, stream);
     // Keeps the arrays alive until the next begin names others.
     nb::object used;
     if (arrays.size() > 0) used = nb::make_tuple(arrays, call_arrays_.made());
     start(reduction ? PassedReduction(reduction) : PassedReduction(), std::move(used),
-        [&](Reduction how) { return begin(queue.get(), how, list); });
-    queue_ = std::move(queue);
+        [&](Reduction how) {
+          return exchange_->begin_with(direction, how, call.arrays, call.queue.get());
+        });
+    queue_ = std::move(call.queue);
   }
-  ArrayList read(const nb::args& arrays) {
-    return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
-  }
-  // Null if `stream` is None.
   std::shared_ptr<Queue> queue_of(nb::handle stream, const nb::args& arrays) const {
-    if (stream.is_none()) return nullptr;
     const std::uintptr_t address = address_of(stream);
     auto queue = queue_of_stream(reinterpret_cast<void*>(address));
     if (arrays.size() > 0) call_arrays_.order(*queue, address);
@@ -452,16 +447,14 @@ void bind_exchange(nb::module_& module) {
           "as_array"_a)
       .def("prepare", &Python::prepare,
           "Collective: sets up a subset as its first use does. Does nothing if that is done.")
-      .def("__call__", &Python::run, "arrays"_a,
-          nb::sig("def __call__(self, *arrays: object) -> None"),
+      .def("__call__", &Python::run, "arrays"_a, "stream"_a.none() = nb::none(),
+          nb::sig("def __call__(self, *arrays: object, stream: object = None) -> None"),
           "Fills every ghost with its owner's value: begin and end.\n\n"
           "`arrays`: others of the same shapes, strides and dtypes as the constructor's, all in "
           "order, group after group; by default\n"
           "the constructor's. Each rank chooses its own, without messages. Another layout is a "
           "ValueError or TypeError on this rank;\n"
-          "then nothing has begun.")
-      .def("__call__", &Python::run_on, "arrays"_a, "stream"_a.none(),
-          nb::sig("def __call__(self, *arrays: object, stream: object) -> None"),
+          "then nothing has begun.\n\n"
           "`stream`: a CUDA stream, an object with `__cuda_stream__` or an address: the exchange "
           "follows the work on it, and later work\n"
           "sees the ghosts. None: synchronizes the device before and after.")

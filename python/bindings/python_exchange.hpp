@@ -43,7 +43,7 @@ class PassedReduction {
     mutable std::exception_ptr raised_;
   };
 
-  Reduction named_ = Reduction::sum;
+  Reduction named_ = Reduction::replace;
   std::unique_ptr<Own> own_;
 };
 

@@ -38,17 +38,18 @@ class PythonRedistribution final : public PythonExchangeOf<Redistribution> {
     const nb::gil_scoped_release released;
     make(from, to, options, axes...);
   }
-  template <auto Run>
-  void run(const std::vector<std::pair<Field, Field>>& pairs, const nb::object& /*arrays*/) {
+  void run(void (Redistribution::*move)(std::span<const Move>),
+      const std::vector<std::pair<Field, Field>>& pairs) {
     std::vector<Move> moves;
     for (const auto& [from, to] : pairs) moves.push_back({from, to});
-    guarded([&] { (exchange_->*Run)(moves); });
+    guarded([&] { (exchange_->*move)(moves); });
   }
 };
 
-constexpr void (Redistribution::*forward_moves)(std::span<const Move>) = &Redistribution::forward;
-constexpr void (Redistribution::*back_moves)(std::span<const Move>) = &Redistribution::back;
-constexpr void (Redistribution::*prepare_moves)(std::span<const Move>) = &Redistribution::prepare;
+auto moving(void (Redistribution::*move)(std::span<const Move>)) {
+  return [move](PythonRedistribution& self, const std::vector<std::pair<Field, Field>>& pairs,
+             const nb::object& /*arrays*/) { self.run(move, pairs); };
+}
 
 }  // namespace
 
@@ -69,9 +70,9 @@ void bind_sums_and_moves(nb::module_& module) {
           "source"_a, "target"_a, "options"_a, "axes"_a)
       .def(nb::init<const IndexedDomain&, const IndexedDomain&, const ExchangeOptions&>(),
           "source"_a, "target"_a, "options"_a)
-      .def("forward", &Moves::run<forward_moves>, "pairs"_a, "arrays"_a)
-      .def("prepare", &Moves::run<prepare_moves>, "pairs"_a, "arrays"_a)
-      .def("back", &Moves::run<back_moves>, "pairs"_a, "arrays"_a)
+      .def("forward", moving(&Redistribution::forward), "pairs"_a, "arrays"_a)
+      .def("prepare", moving(&Redistribution::prepare), "pairs"_a, "arrays"_a)
+      .def("back", moving(&Redistribution::back), "pairs"_a, "arrays"_a)
       .def("explain", [](const Moves& self) { return self.exchange().explain(); });
   module.def("gather", &gather, "domain"_a, "field"_a, "whole"_a, "root"_a, Unlocked());
   module.def("scatter", &scatter, "domain"_a, "whole"_a, "field"_a, "root"_a, Unlocked());

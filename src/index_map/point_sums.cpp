@@ -156,7 +156,7 @@ class Finder {
   Box box_;
   local_index extent_ = 0;
   std::vector<std::pair<int, local_index>> numbered_;  // for several blocks: block and place
-  std::map<global_index, local_index> found_;  // by global number
+  std::map<global_index, local_index> found_;          // by global number
 };
 
 void require_points(const CartesianDomain& domain, const Field& field) {
