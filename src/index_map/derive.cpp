@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 namespace {
@@ -12,21 +12,20 @@ namespace {
 void check_lists(const RootLists& lists, int ranks) {
   const auto expect = [&](std::size_t given, const char* what) {
     if (given != static_cast<std::size_t>(ranks))
-      throw Error(concat("the root lists ", what, " of ", given, " ranks and the communicator has ",
-          ranks, ": give one entry per rank"));
+      refuse("the root lists ", what, " of ", given, " ranks and the communicator has ", ranks,
+          ": give one entry per rank");
   };
   expect(lists.owned.size(), "owned cells");
   expect(lists.ghost_counts.size(), "ghosts");
   global_index sum = 0;
   for (global_index count : lists.ghost_counts) {
     if (count < 0 || count > std::numeric_limits<local_index>::max())
-      throw Error(
-          concat("a rank cannot have ", count, " ghosts: pass 0 or more, and fewer than 2^31"));
+      refuse("a rank cannot have ", count, " ghosts: pass 0 or more, and fewer than 2^31");
     sum += count;
   }
   if (std::cmp_not_equal(sum, lists.ghost_ids.size()))
-    throw Error(concat("the ghost counts add up to ", sum, " and ", lists.ghost_ids.size(),
-        " ghost ids are given: make them equal"));
+    refuse("the ghost counts add up to ", sum, " and ", lists.ghost_ids.size(),
+        " ghost ids are given: make them equal");
 }
 
 // Sends each rank its number of owned cells and its ghosts, one rank after another: the root needs
@@ -78,10 +77,10 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
     refuse_places(rows.places());
     if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-      throw Error(concat(counts.size(), " row counts are given for ", rows.domain().owned(),
-          " owned rows: give one count per owned row"));
+      refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
+          " owned rows: give one count per owned row");
     for (global_index count : counts)
-      if (count < 0) throw Error(concat("a row cannot have ", count, " entries: pass 0 or more"));
+      if (count < 0) refuse("a row cannot have ", count, " entries: pass 0 or more");
     const std::vector<Row> all = rows_with_ghosts(rows, counts);
     const auto first_ghost = all.begin() + rows.domain().owned();
     const auto add = [](global_index sum, const Row& row) { return sum + row.count; };
@@ -89,8 +88,7 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     const global_index entries = std::accumulate(first_ghost, all.end(), global_index{0}, add);
     std::vector<global_index> ghosts;
     if (owned + entries > std::numeric_limits<local_index>::max())
-      throw Error(
-          concat(owned + entries, " entries exceed 2147483647 on one rank: use more ranks"));
+      refuse(owned + entries, " entries exceed 2147483647 on one rank: use more ranks");
     ghosts.reserve(entries);
     for (auto row = first_ghost; row != all.end(); ++row)
       for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);

@@ -2,7 +2,7 @@
 // rank's cells.
 
 #include "core/collective_step.hpp"
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "index_map/cell_footprint.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "plan/array_block.hpp"
@@ -22,8 +22,8 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
     require_on_host(all.first);
     require_on_host(owned.first);
     if (comm.rank() == root && cells != domain.global_size())
-      throw Error(concat("the root's array has ", cells, " cells and the map ",
-          domain.global_size(), ": pass an array of all cells on the root"));
+      refuse("the root's array has ", cells, " cells and the map ", domain.global_size(),
+          ": pass an array of all cells on the root");
     if (comm.rank() == root &&
         overlap(footprint(all, cells, width), footprint(owned, domain.owned(), width)))
       throw Error(
@@ -31,8 +31,8 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
           "do not overlap");
     for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
       if (domain.global_of(cell) >= domain.global_size())
-        throw Error(concat("global id ", domain.global_of(cell), " exceeds the number of cells, ",
-            domain.global_size(), ": values of all cells need ids without gaps"));
+        refuse("global id ", domain.global_of(cell), " exceeds the number of cells, ",
+            domain.global_size(), ": values of all cells need ids without gaps");
   });
 }
 

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "exchange/selection.hpp"
 #include "index_map/cell_footprint.hpp"
 #include "index_map/map_exchange.hpp"
@@ -137,8 +137,8 @@ struct IndexMap::State {
       throw Error(
           "the arrays of owned cells and of ghosts share memory: pass arrays that do not "
           "overlap, or one that holds the ghosts behind the owned cells");
-    throw Error(concat("arrays ", one, " and ", other,
-        " share memory: pass every array once, and arrays that do not overlap"));
+    refuse("arrays ", one, " and ", other,
+        " share memory: pass every array once, and arrays that do not overlap");
   }
   Footprint part(CellArrays given, std::size_t i) const {
     if (!places) {
@@ -160,8 +160,8 @@ struct IndexMap::State {
       if (axis.extent > 0) cells *= axis.extent;
     if (array.elements != CellValues::untold) cells = array.elements / array.components;
     if (cells < array_cells)
-      throw Error(concat("an array has ", cells, " cells and the map has places up to ",
-          array_cells - 1, ": pass arrays that have them all"));
+      refuse("an array has ", cells, " cells and the map has places up to ", array_cells - 1,
+          ": pass arrays that have them all");
     if (array.ghosts != array.owned)
       throw Error(
           "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
@@ -175,8 +175,8 @@ struct IndexMap::State {
     const global_index needed = global_index{domain.size()} * array.components;
     if (places) check_placed_size(array);
     else if (array.elements != CellValues::untold && array.elements != needed)
-      throw Error(concat("an array has ", array.elements, " elements and the map's ", domain.size(),
-          " cells take ", needed, ": make them equal"));
+      refuse("an array has ", array.elements, " elements and the map's ", domain.size(),
+          " cells take ", needed, ": make them equal");
     if ((array.owned.first == nullptr && domain.owned() > 0) ||
         (array.ghosts.first == nullptr && domain.ghosts() > 0))
       throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");

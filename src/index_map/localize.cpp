@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
 
@@ -70,9 +70,8 @@ Localized localize(std::span<const global_index> connectivity, Communicator comm
     const auto ids = different(connectivity);
     constexpr global_index limit = global_index{1} << 62;
     if (!ids.empty() && (ids.front() < 0 || ids.back() >= limit))
-      throw Error(
-          concat("a cell has a node with global id ", ids.front() < 0 ? ids.front() : ids.back(),
-              ": ids start at 0 and end below 2^62, and −1 is none"));
+      refuse("a cell has a node with global id ", ids.front() < 0 ? ids.front() : ids.back(),
+          ": ids start at 0 and end below 2^62, and −1 is none");
     const auto holders = lowest_holders(comm, ids);
     std::vector<global_index> owned, ghosts;
     for (std::size_t i = 0; i < ids.size(); ++i)

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/migration.hpp"
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/array_block.hpp"
 
@@ -21,13 +21,13 @@ void require_rows(const CellArrays& arrays, std::size_t needed) {
     require_on_host(array.owned.first);
     const std::string name = concat("array ", a);
     if (array.components < 1)
-      throw Error(concat(name, " has ", array.components, " components per row: pass at least 1"));
+      refuse(name, " has ", array.components, " components per row: pass at least 1");
     if (needed > 0 && array.owned.first == nullptr)
-      throw Error(concat(name, " is a null pointer: pass an array of ", needed, " rows"));
+      refuse(name, " is a null pointer: pass an array of ", needed, " rows");
     const auto rows = static_cast<std::size_t>(array.elements / array.components);
     if (array.elements != CellValues::untold && rows < needed)
-      throw Error(concat(name, " has ", rows, " rows and there are ", needed,
-          " to move: pass an array of as many"));
+      refuse(name, " has ", rows, " rows and there are ", needed,
+          " to move: pass an array of as many");
   }
 }
 
@@ -93,9 +93,9 @@ void Migration::sort(std::span<const int> ranks) {
   };
   for (std::size_t row = 0; row < ranks.size(); ++row) {
     if (ranks[row] < dropped || ranks[row] >= size)
-      throw Error(concat("row ", row, " goes to rank ", ranks[row],
+      refuse("row ", row, " goes to rank ", ranks[row],
           ", which does not exist: use ranks from 0 to ", size - 1,
-          ", or -1 for a row that is dropped"));
+          ", or -1 for a row that is dropped");
     if (ranks[row] != dropped) ++destination(ranks[row]).rows;
   }
   std::size_t count = 0;

@@ -2,7 +2,7 @@
 #include <functional>
 #include <map>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
 
@@ -24,15 +24,14 @@ Lists checked(const Communicator& comm, std::span<const NeighborCells> given) {
   Lists lists;
   for (const NeighborCells& each : given) {
     if (each.rank < 0 || each.rank >= comm.size())
-      throw Error(concat("rank ", each.rank,
-          " is a neighbor in a list and does not exist: use ranks from 0 to ", comm.size() - 1));
+      refuse("rank ", each.rank,
+          " is a neighbor in a list and does not exist: use ranks from 0 to ", comm.size() - 1);
     if (!lists.emplace(each.rank, each.cells).second)
-      throw Error(
-          concat("there are two lists for rank ", each.rank, ": give one for each neighbor"));
+      refuse("there are two lists for rank ", each.rank, ": give one for each neighbor");
     for (const local_index cell : each.cells)
       if (cell < 0)
-        throw Error(concat("the list for rank ", each.rank, " has cell ", cell,
-            ": cells have numbers of 0 or more"));
+        refuse("the list for rank ", each.rank, " has cell ", cell,
+            ": cells have numbers of 0 or more");
   }
   std::erase_if(lists, [](const auto& each) { return each.second.empty(); });
   return lists;
@@ -51,8 +50,7 @@ void require_once(const Lists& lists, const std::string& what) {
     std::vector<local_index> sorted = cells;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-      throw Error(
-          concat("the list for rank ", rank, " has ", what, *twice, " twice: list it once"));
+      refuse("the list for rank ", rank, " has ", what, *twice, " twice: list it once");
   }
 }
 
@@ -80,9 +78,9 @@ void require_equal_lists(const Communicator& comm, const Lists& mine,
     const auto own = mine.find(rank);
     const std::size_t here = own == mine.end() ? 0 : own->second.size();
     if (here != count)
-      throw Error(concat(listed(rank, count), " ", sends, " rank ", comm.rank(), ", and ",
+      refuse(listed(rank, count), " ", sends, " rank ", comm.rank(), ", and ",
           listed(comm.rank(), here), " ", receives, " rank ", rank,
-          ": lists of a pair of ranks have equal lengths and one order"));
+          ": lists of a pair of ranks have equal lengths and one order");
   }
 }
 
@@ -128,10 +126,10 @@ void require_different(const Ids& ids) {
   std::map<global_index, local_index> seen;
   for (const auto& [point, id] : ids)
     if (const auto [other, added] = seen.try_emplace(id, point); !added)
-      throw Error(concat("by the lists, points ", other->second, " and ", point,
+      refuse("by the lists, points ", other->second, " and ", point,
           " of this rank are both point ", id & 0xFFFFFFFF, " of rank ", owner_of(id),
           ": list shared points in one order on both ranks, and points that one rank "
-          "has twice once, summed before"));
+          "has twice once, summed before");
 }
 
 }  // namespace
@@ -144,9 +142,9 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Com
       shared = checked(comm, given);
       require_once(shared, "point ");
       if (shared.contains(comm.rank()))
-        throw Error(concat("rank ", comm.rank(),
+        refuse("rank ", comm.rank(),
             " lists points that it shares with itself: list those of other ranks, "
-            "and sum its own before"));
+            "and sum its own before");
     });
     Ids ids;
     for (const auto& [rank, points] : shared)
@@ -176,9 +174,9 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> sent,
         const std::vector<local_index>& cells = receive.at(message.rank);
         for (std::size_t k = 0; k < cells.size(); ++k)
           if (!ids.try_emplace(cells[k], theirs[k]).second)
-            throw Error(concat("cell ", cells[k], " is received from rank ", message.rank,
+            refuse("cell ", cells[k], " is received from rank ", message.rank,
                 " and is also received elsewhere, or sent: what is received "
-                "has one list, and is not passed on"));
+                "has one list, and is not passed on");
       }
     });
     return map_of(comm, ids, std::move(extents), std::move(options));

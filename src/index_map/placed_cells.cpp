@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -35,8 +35,8 @@ bool PlacedCells::look_at(const CellValues& array) {
   constexpr byte_count most = 1 << 30;
   for (const byte_count offset : offsets) {
     if (offset / stride_ >= most)
-      throw Error(concat("cells of an array lie ", offset, " bytes apart, in steps of ", stride_,
-          ": pass arrays that have fewer than 2^30 such steps"));
+      refuse("cells of an array lie ", offset, " bytes apart, in steps of ", stride_,
+          ": pass arrays that have fewer than 2^30 such steps");
     numbers_.push_back(static_cast<local_index>(offset / stride_));
     end_ = std::max(end_, numbers_.back() + 1);
   }

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 
 namespace parhelion {
@@ -12,8 +12,7 @@ global_index cells_in(const std::vector<global_index>& extents) {
   global_index cells = 1;
   for (const global_index extent : extents) {
     if (extent < 0)
-      throw Error(
-          concat("the cells of arrays have an extent of ", extent, ": give extents of at least 0"));
+      refuse("the cells of arrays have an extent of ", extent, ": give extents of at least 0");
     cells = checked_product({cells, extent}, "the number of cells of an array");
   }
   return cells;
@@ -21,15 +20,14 @@ global_index cells_in(const std::vector<global_index>& extents) {
 
 void check_count(std::size_t given, local_index needed, const std::string& name) {
   if (given != static_cast<std::size_t>(needed))
-    throw Error(concat(given, " places of ", name, " were passed and the map has ", needed,
-        " of them: give one for each, in their order"));
+    refuse(given, " places of ", name, " were passed and the map has ", needed,
+        " of them: give one for each, in their order");
 }
 
 // Merges a component dimension into the single component stride, which it must continue.
 void join_components(CellValues& values, const CellAxis& axis, const std::string& array) {
   if (axis.extent < 1 || axis.extent > (global_index{1} << 24) / values.components)
-    throw Error(
-        concat(array, " has components of extent ", axis.extent, ": pass 1 to 2^24 components"));
+    refuse(array, " has components of extent ", axis.extent, ": pass 1 to 2^24 components");
   if (axis.extent == 1) return;
   if (values.components == 1) values.component_stride = axis.stride;
   else if (axis.stride != values.components * values.component_stride)
@@ -45,12 +43,12 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
   check_count(places.owned.size(), owned, "owned cells");
   check_count(places.ghosts.size(), ghosts, "ghosts");
   if (places.extents.size() > max_dimensions)
-    throw Error(concat("cells of arrays have at most ", max_dimensions, " dimensions and ",
-        places.extents.size(), " extents were given: join dimensions that follow each other"));
+    refuse("cells of arrays have at most ", max_dimensions, " dimensions and ",
+        places.extents.size(), " extents were given: join dimensions that follow each other");
   const auto dimensions = std::max<std::size_t>(places.extents.size(), 1);
   if (places.components_at < 0 || places.components_at > static_cast<int>(dimensions))
-    throw Error(concat("components stand in front of dimension 0 to ", dimensions,
-        " of the cells, not of ", places.components_at));
+    refuse("components stand in front of dimension 0 to ", dimensions, " of the cells, not of ",
+        places.components_at);
   std::vector<local_index> all = places.owned;
   all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
   std::ranges::sort(all);
@@ -58,12 +56,11 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
   const global_index cells =
       places.extents.empty() ? most : std::min(most, cells_in(places.extents));
   if (!all.empty() && (all.front() < 0 || all.back() >= cells))
-    throw Error(
-        concat("place ", all.front() < 0 ? all.front() : all.back(), " is not in an array of ",
-            cells, " cells: places are numbers of cells there, and none is negative"));
+    refuse("place ", all.front() < 0 ? all.front() : all.back(), " is not in an array of ", cells,
+        " cells: places are numbers of cells there, and none is negative");
   if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
-    throw Error(concat("two cells have the place ", *twice,
-        ": give each owned cell and each ghost one of its own"));
+    refuse("two cells have the place ", *twice,
+        ": give each owned cell and each ghost one of its own");
 }
 
 void refuse_places(const std::optional<Places>& places) {
@@ -77,8 +74,8 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
   const std::size_t dimensions = std::max<std::size_t>(places.extents.size(), 1);
   const std::string name = concat("an array of ", array.rank, " dimensions");
   if (array.rank < dimensions)
-    throw Error(concat(name, " was passed and the cells of the map have ", dimensions,
-        " in arrays: pass as many, or more for components"));
+    refuse(name, " was passed and the cells of the map have ", dimensions,
+        " in arrays: pass as many, or more for components");
   const std::size_t more = array.rank - dimensions, at = places.components_at;
   CellValues values{{array.first, 0}, {}, array.element};
   for (std::size_t d = 0; d < array.rank; ++d) {
@@ -90,9 +87,8 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
     const std::size_t cell = d < at ? d : d - more;
     values.axes[cell] = axis;
     if (!places.extents.empty() && axis.extent != places.extents[cell])
-      throw Error(concat(name, " has ", axis.extent,
-          " cells along a dimension in which the map's places have ", places.extents[cell],
-          ": pass arrays of the extents that the map was told"));
+      refuse(name, " has ", axis.extent, " cells along a dimension in which the map's places have ",
+          places.extents[cell], ": pass arrays of the extents that the map was told");
   }
   values.owned.stride = values.axes[0].stride;
   values.elements = values.components;

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/index_map/localize.hpp"
@@ -387,10 +387,10 @@ struct PointSums::State final : Operation {
     for (auto& block : arrays) block.clear();
     for (std::size_t f = 0; f < fields.size(); ++f) {
       if (point_layout(domain, fields[f]) != layout)
-        throw Error(concat("field ", f,
+        refuse("field ", f,
             " has another stagger or layout than the first one was made with: "
             "pass arrays of one stagger, equal extents and one order; sums of "
-            "another one are an object of their own"));
+            "another one are an object of their own");
       for (std::size_t b = 0; b < arrays.size(); ++b)
         append_values(domain, fields[f], b, arrays[b]);
     }

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/index_map/migration.hpp"
 
 namespace parhelion {
@@ -10,16 +10,15 @@ void check_pushed(
     const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks) {
   const int size = owners.communicator().size();
   if (cells.size() != ranks.size())
-    throw Error(concat(cells.size(), " cells are pushed to ", ranks.size(),
-        " ranks: name one rank for each cell, and a cell again for each further rank"));
+    refuse(cells.size(), " cells are pushed to ", ranks.size(),
+        " ranks: name one rank for each cell, and a cell again for each further rank");
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i] < 0 || cells[i] >= owners.owned())
-      throw Error(
-          concat("pushed cell ", cells[i], " is not owned by rank ", owners.communicator().rank(),
-              ": push cells from 0 to ", owners.owned() - 1, ", by their local numbers"));
+      refuse("pushed cell ", cells[i], " is not owned by rank ", owners.communicator().rank(),
+          ": push cells from 0 to ", owners.owned() - 1, ", by their local numbers");
     if (ranks[i] < 0 || ranks[i] >= size)
-      throw Error(concat("cell ", cells[i], " is pushed to rank ", ranks[i],
-          ", which does not exist: use ranks from 0 to ", size - 1));
+      refuse("cell ", cells[i], " is pushed to rank ", ranks[i],
+          ", which does not exist: use ranks from 0 to ", size - 1);
   }
 }
 

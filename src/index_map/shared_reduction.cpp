@@ -1,6 +1,6 @@
 #include "index_map/shared_reduction.hpp"
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 
@@ -111,9 +111,9 @@ void SharedReduction::refuse_failures(Reduction reduction) const {
   const Stage& links = points_.pattern.stages[0];
   for (std::size_t k = 0; k < links.size(); ++k)
     if (failures_.get()[1 + k] != std::byte{})
-      throw Error(concat("the reduction failed on rank ", links[k].rank,
+      refuse("the reduction failed on rank ", links[k].rank,
           ", where it combined points that the rank has twice: what it raised there tells why; "
-          "points that this rank shares with it have no value of use"));
+          "points that this rank shares with it have no value of use");
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
