@@ -70,9 +70,7 @@ void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, 
     bool receiving, const Tag& tag) {
   const Communicator& comm = domain.communicator();
   const auto ids = domain.owned_ids();
-  Message numbers{root, {}};
-  numbers.append(ids.data(), ids.size());
-  send_message(comm, std::move(numbers), tag);
+  send_message(comm, message_of(ids, root), tag);
   Message packed{root, {}};
   if (receiving) packed = receive_message(comm, root, tag);
   else packed.bytes = room(ids.size(), width);

@@ -2,8 +2,8 @@
 
 #include <map>
 
+#include "core/collective_step.hpp"
 #include "core/refuse.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
 
 namespace parhelion {
@@ -30,8 +30,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
   for (auto next = ids.begin(); next != ids.end();) {
     const int rank = *next / range;
     const auto end = std::lower_bound(next, ids.end(), (rank + 1) * range);
-    questions.push_back({rank, {}});
-    questions.back().append(&*next, end - next);
+    questions.push_back(message_of(std::span(next, end), rank));
     asked.push_back(rank);
     next = end;
   }
@@ -42,8 +41,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
     std::vector<int> holders;
     for (global_index id : message.values<global_index>())
       holders.push_back(lowest.try_emplace(id, message.rank).first->second);
-    message.bytes.clear();
-    message.append(holders.data(), holders.size());
+    message = message_of(holders, message.rank);
   }
   return joined_values<int>(neighbor_exchange(comm, answers, asked));
 }

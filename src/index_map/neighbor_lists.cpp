@@ -2,8 +2,8 @@
 #include <functional>
 #include <map>
 
+#include "core/collective_step.hpp"
 #include "core/refuse.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
 
 namespace parhelion {
@@ -61,8 +61,7 @@ std::vector<Message> messages(const Lists& lists, Word&& word) {
   for (const auto& [rank, cells] : lists) {
     std::vector<global_index> words;
     for (const local_index cell : cells) words.push_back(word(cell));
-    all.push_back({rank, {}});
-    all.back().append(words.data(), words.size());
+    all.push_back(message_of(words, rank));
   }
   return all;
 }
