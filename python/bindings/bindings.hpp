@@ -66,13 +66,12 @@ inline nb::tuple corners_of(const Box& box, int dimensions) {
   return nb::make_tuple(along(box.lo), along(box.hi));
 }
 
-/// Missing sides have no halo.
-inline HaloWidth halo_from(IntList lower, IntList upper) {
+/// (lower, upper) per dimension; missing ones have no halo.
+using GivenSides = const std::vector<std::pair<int, int>>&;
+inline HaloWidth halo_from(GivenSides sides) {
   HaloWidth width(0);
-  std::copy_n(
-      lower.begin(), std::min<std::size_t>(lower.size(), max_dimensions), width.lower.begin());
-  std::copy_n(
-      upper.begin(), std::min<std::size_t>(upper.size(), max_dimensions), width.upper.begin());
+  for (std::size_t d = 0; d < std::min<std::size_t>(sides.size(), max_dimensions); ++d)
+    width.lower[d] = sides[d].first, width.upper[d] = sides[d].second;
   return width;
 }
 

@@ -36,16 +36,16 @@ Mask mask_from(const std::vector<global_index>& extents, const Bytes& bytes) {
 }
 
 void construct_grid(CartesianDomain* self, const Communicator& comm,
-    std::vector<global_index> extents, IntList lower, IntList upper,
-    const std::vector<bool>& periodic, std::vector<int> process_grid,
-    std::vector<std::vector<global_index>> splits, std::vector<int> blocks_per_rank,
-    Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks, bool owns_ends,
-    const Seams& seams, int tile_axis, const std::optional<Bytes>& mask) {
+    std::vector<global_index> extents, GivenSides halo, const std::vector<bool>& periodic,
+    std::vector<int> process_grid, std::vector<std::vector<global_index>> splits,
+    std::vector<int> blocks_per_rank, Neighbors neighbors, Algorithm algorithm, RankFill fill,
+    std::vector<int> ranks, bool owns_ends, const Seams& seams, int tile_axis,
+    const std::optional<Bytes>& mask) {
   CartesianOptions options;
-  options.halo = halo_from(lower, upper);
+  options.halo = halo_from(halo);
   options.halo.listed = options.periodic.listed = static_cast<int>(extents.size());
-  for (std::size_t d = 0; d < periodic.size() && d < max_dimensions; ++d)
-    options.periodic.along[d] = periodic[d];
+  std::copy_n(periodic.begin(), std::min<std::size_t>(periodic.size(), max_dimensions),
+      options.periodic.along.begin());
   options.process_grid = std::move(process_grid);
   options.splits = std::move(splits);
   options.blocks_per_rank = std::move(blocks_per_rank);
@@ -109,7 +109,7 @@ void bind_grid(nb::module_& module) {
       .value("standard", Algorithm::standard)
       .value("staged", Algorithm::staged);
   nb::class_<CartesianDomain>(module, "CartesianDomain")
-      .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
+      .def("__init__", &construct_grid, "comm"_a, "extents"_a, "halo"_a, "periodic"_a,
           "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a, "fill"_a,
           "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a, "mask"_a.none(), Unlocked())
       .def(
@@ -138,10 +138,10 @@ void bind_grid(nb::module_& module) {
       .def("coordinates_of", &CartesianDomain::coordinates_of, "rank"_a);
   module.def(
       "choose_process_grid",
-      [](int ranks, const std::vector<global_index>& extents, IntList lower, IntList upper) {
-        return choose_process_grid(ranks, extents, halo_from(lower, upper));
+      [](int ranks, const std::vector<global_index>& extents, GivenSides halo) {
+        return choose_process_grid(ranks, extents, halo_from(halo));
       },
-      "ranks"_a, "extents"_a, "lower"_a, "upper"_a);
+      "ranks"_a, "extents"_a, "halo"_a);
 }
 
 SelfGhosts rule(bool allowed) { return allowed ? SelfGhosts::allowed : SelfGhosts::refused; }

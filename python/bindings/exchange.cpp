@@ -6,10 +6,10 @@
 namespace parhelion::python {
 namespace {
 
-void set_layers(Field& field, IntList lower, IntList upper, IntList array_lower,
-    IntList array_upper, IntList stagger, bool owns_ends, int sign, int vector, int along) {
-  field.halo = halo_from(lower, upper);
-  field.array_halo = halo_from(array_lower, array_upper);
+void set_layers(Field& field, GivenSides halo, GivenSides array_halo, IntList stagger,
+    bool owns_ends, int sign, int vector, int along) {
+  field.halo = halo_from(halo);
+  field.array_halo = halo_from(array_halo);
   field.stagger = stagger_from(stagger);
   field.boundary = owns_ends ? Boundary::owned : Boundary::open;
   field.sign = static_cast<std::int8_t>(sign);
@@ -42,8 +42,8 @@ void bind_field(nb::module_& module) {
                 on_device ? MemorySpace::device : MemorySpace::host};
           },
           "element"_a, "components"_a, "indexed"_a, "on_device"_a)
-      .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a,
-          "stagger"_a, "owns_ends"_a, "sign"_a, "vector"_a, "along"_a)
+      .def("set_layers", &set_layers, "halo"_a, "array_halo"_a, "stagger"_a, "owns_ends"_a,
+          "sign"_a, "vector"_a, "along"_a)
       .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
       .def("__str__", [](const Field& field) { return to_string(field); });
 }
@@ -222,14 +222,14 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
     make(std::move(groups), options);
   }
   // A subset of another exchange.
-  PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
-      Neighbors neighbors, nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+  PythonExchange(const PythonExchange& whole, IntList fields, GivenSides depth, Neighbors neighbors,
+      nb::object arrays, const nb::list& call_arrays, nb::object as_array)
       : PythonExchangeOf(std::move(arrays), whole.guard_),
         call_arrays_(call_arrays, std::move(as_array)) {
     Only only{.fields = fields, .neighbors = neighbors};
-    if (!lower.empty()) {
-      only.depth = halo_from(lower, upper);
-      only.depth.listed = static_cast<int>(lower.size());
+    if (!depth.empty()) {
+      only.depth = halo_from(depth);
+      only.depth.listed = static_cast<int>(depth.size());
     }
     make(whole.exchange_->only(only));
   }
@@ -441,9 +441,9 @@ void bind_exchange(nb::module_& module) {
   made.def(nb::init<std::vector<Python::PythonGroup>, const ExchangeOptions&, nb::object,
                const nb::list&, nb::object>(),
           "groups"_a, "options"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
-      .def(nb::init<const Python&, IntList, IntList, IntList, Neighbors, nb::object,
-               const nb::list&, nb::object>(),
-          "whole"_a, "fields"_a, "lower"_a, "upper"_a, "neighbors"_a, "arrays"_a, "call_arrays"_a,
+      .def(nb::init<const Python&, IntList, GivenSides, Neighbors, nb::object, const nb::list&,
+               nb::object>(),
+          "whole"_a, "fields"_a, "depth"_a, "neighbors"_a, "arrays"_a, "call_arrays"_a,
           "as_array"_a)
       .def("prepare", &Python::prepare,
           "Collective: sets up a subset as its first use does. Does nothing if that is done.")

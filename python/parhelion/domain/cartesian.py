@@ -184,8 +184,7 @@ class CartesianDomain:
             self._algorithm = choice(algorithm, "algorithm", _core.Algorithm.__members__)
             return {
                 "extents": sizes,
-                "lower": [lower for lower, _ in self._halo],
-                "upper": [upper for _, upper in self._halo],
+                "halo": self._halo,
                 "periodic": flags,
                 "process_grid": [] if process_grid is None else integers(process_grid, "process_grid"),
                 "splits": [] if splits is None else _parse_splits(splits, dimensions),
@@ -470,7 +469,7 @@ def choose_process_grid(ranks: int, extents: Sequence[int], halo: Halo = 1) -> t
     sides = halo_sides(halo, len(sizes))
     if integer(ranks, "ranks") < 1:
         raise ValueError(f"ranks is {ranks}: pass at least 1")
-    return tuple(_core.choose_process_grid(ranks, sizes, [side[0] for side in sides], [side[1] for side in sides]))
+    return tuple(_core.choose_process_grid(ranks, sizes, sides))
 
 
 def _behind(box: Slices, sides: Sides) -> Slices:

@@ -329,7 +329,7 @@ class Parts:
     def native(self) -> "_core.Field":
         field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None, self.on_device)
         if self.halo is not None:
-            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends, self.sign, self.vector, self.along)
+            field.set_layers(self.depth_of_halo, self.halo, self.stagger, self.owns_ends, self.sign, self.vector, self.along)
         for position, array in enumerate(self.arrays):
             inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
             strides = [stride for extent, stride in inner if extent > 1]
@@ -347,10 +347,6 @@ def _joint(axes: list[tuple[int, int]]) -> bool:
     """Whether axes (extent, stride) are contiguous in C order."""
     longer = [axis for axis in axes if axis[0] > 1]
     return all(outer == extent * inner for (_, outer), (extent, inner) in pairwise(longer))
-
-
-def _sides(widths: Sides) -> tuple[list[int], list[int]]:
-    return [lower for lower, _ in widths], [upper for _, upper in widths]
 
 
 def _first_owned(array: np.ndarray, layers: list[int] | None) -> int:

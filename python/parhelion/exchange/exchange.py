@@ -161,9 +161,8 @@ class Exchange(_core.Exchange):
         subset._sources, subset._patterns, subset._subsets = self._sources, self._patterns, {}
         subset._split = [self._split[number] for number in numbers]
         arrays = tuple(self.arrays[number] for number in numbers)
-        lower, upper = [side[0] for side in sides], [side[1] for side in sides]
         _core.Exchange.__init__(
-            subset, self, native, lower, upper, neighbors, (arrays, self.kept_alive), passed_places(subset._split), subset._seen_as
+            subset, self, native, sides, neighbors, (arrays, self.kept_alive), passed_places(subset._split), subset._seen_as
         )
         return subset
 
