@@ -31,9 +31,8 @@ void BounceBuffer::compile() {
   in_.dependence = Dependence::destination;
   for (const Cells& each : exchanged_)
     for (byte_count piece = 0; piece < shape_.pieces; ++piece)
-      in_.add(IndexedOp{each.array, 0, piece * shape_.array_apart,
-          each.begin * shape_.stride + piece * shape_.apart, shape_.width, each.count,
-          strides_[each.array], shape_.stride, each.from, each.to});
+      in_.add(IndexedOp{each.array, 0, piece * shape_.array_apart, piece * shape_.apart,
+          shape_.width, each.count, strides_[each.array], shape_.stride, each.from, each.to});
   out_ = inverse(in_);
   for (Program* program : {&in_, &out_}) executor_->compile(*program);
 }

@@ -37,7 +37,6 @@ class BounceBuffer {
     byte_count count = 0;
     const local_index* from = nullptr;
     const local_index* to = nullptr;
-    byte_count begin = 0;  ///< in the buffer, in cells
   };
 
   /// Allocates nothing yet. `executor` runs the copies.

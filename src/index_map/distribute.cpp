@@ -1,6 +1,8 @@
 // Moves values between a root and the owners, one rank after another: the root buffers at most one
 // rank's cells.
 
+#include <ranges>
+
 #include "core/collective_step.hpp"
 #include "core/refuse.hpp"
 #include "index_map/cell_footprint.hpp"
@@ -36,56 +38,41 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
   });
 }
 
-/// Copies between cells of an array and packed cells. With `ids`, packed cell k is cell ids[k] of
-/// the array.
-void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte* packed,
-    std::size_t count, byte_count width, bool pack) {
-  for (std::size_t k = 0; k < count; ++k) {
-    std::byte* cell = array.first + (ids ? (*ids)[k] : static_cast<global_index>(k)) * array.stride;
-    std::byte* place = packed + static_cast<byte_count>(k) * width;
-    std::memcpy(pack ? place : cell, pack ? cell : place, width);
-  }
-}
-
-std::vector<std::byte> room(std::size_t cells, byte_count width) {
-  return std::vector<std::byte>(cells * width);
-}
-
-// On the root: between the array of all cells and the owned ones of `rank`.
-void serve(const IndexedDomain& domain, CellArray all, byte_count width, int rank, CellArray owned,
-    bool sending, const Tag& tag) {
-  const Communicator& comm = domain.communicator();
-  const bool own = rank == comm.rank();
-  const auto ids =
-      own ? domain.owned_ids() : receive_message(comm, rank, tag).values<global_index>();
-  Message packed{rank, room(own || sending ? ids.size() : 0, width)};
-  if (sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, true);
-  if (own) copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !sending);
-  else if (sending) return send_message(comm, std::move(packed), tag);
-  else packed = receive_message(comm, rank, tag);
-  if (!sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, false);
-}
-
-void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, byte_count width,
-    bool receiving, const Tag& tag) {
-  const Communicator& comm = domain.communicator();
-  const auto ids = domain.owned_ids();
-  send_message(comm, message_of(ids, root), tag);
-  Message packed{root, {}};
-  if (receiving) packed = receive_message(comm, root, tag);
-  else packed.bytes = room(ids.size(), width);
-  copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !receiving);
-  if (!receiving) send_message(comm, std::move(packed), tag);
-}
-
 void between(const IndexedDomain& domain, int root, CellArray all, global_index cells,
     CellArray owned, byte_count width, bool from_root) {
   validate(domain, root, all, cells, owned, width);
   const Communicator& comm = domain.communicator();
   const Tag tag = comm.next_tag();
-  if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root, tag);
-  for (int rank = 0; rank < comm.size(); ++rank)
-    serve(domain, all, width, rank, owned, from_root, tag);
+  const auto ids = domain.owned_ids();
+  const auto local = std::views::iota(global_index{0}, global_index{domain.owned()});
+  const auto pack = [=](CellArray from, const auto& numbers, int rank) {
+    Message packed{rank, std::vector<std::byte>(numbers.size() * width)};
+    std::byte* to = packed.bytes.data();
+    for (const global_index number : numbers)
+      std::memcpy(std::exchange(to, to + width), from.first + number * from.stride, width);
+    return packed;
+  };
+  const auto unpack = [=](const Message& packed, CellArray to, const auto& numbers) {
+    const std::byte* from = packed.bytes.data();
+    for (const global_index number : numbers)
+      std::memcpy(to.first + number * to.stride, std::exchange(from, from + width), width);
+  };
+  if (comm.rank() != root) {
+    send_message(comm, message_of(ids, root), tag);
+    if (from_root) unpack(receive_message(comm, root, tag), owned, local);
+    else send_message(comm, pack(owned, local, root), tag);
+    return;
+  }
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank == root) {
+      if (from_root) unpack(pack(all, ids, root), owned, local);
+      else unpack(pack(owned, local, root), all, ids);
+      continue;
+    }
+    const auto theirs = receive_message(comm, rank, tag).values<global_index>();
+    if (from_root) send_message(comm, pack(all, theirs, rank), tag);
+    else unpack(receive_message(comm, rank, tag), all, theirs);
+  }
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ void MaskedExchange::look_at(std::size_t f) {
     fill(neighbor.sent, cells_.sent(), sent), fill(neighbor.received, cells_.received(), received);
 }
 
-void MaskedExchange::copies(const Neighbor& neighbor, bool owned, bool packing) {
+void MaskedExchange::copies(const Neighbor& neighbor, bool packing) {
+  const bool owned = packing == sends_owned();
   const Part& cells = part(neighbor, owned);
   const auto count = static_cast<byte_count>(cells.count);
   program_.indexed.clear();
@@ -135,7 +136,7 @@ void MaskedExchange::start() {
   for (std::size_t k = 0; k < neighbors.size(); ++k) {
     const int rank = neighbors[k].rank;
     std::byte* const message = (rank == own ? in_ : out_).get() + slots_[k].first;
-    copies(neighbors[k], sends_owned(), true);
+    copies(neighbors[k], true);
     parhelion::run(program_, bases_.data(), &message);
     const MessageType type(bytes(part(neighbors[k], sends_owned()).count));
     if (rank != own && type.count() > 0)
@@ -161,7 +162,7 @@ bool MaskedExchange::test() try {
 
 void MaskedExchange::unpack(std::size_t k) {
   std::byte* const message = in_.get() + slots_[k].first;
-  copies(cells_.neighbors()[k], !sends_owned(), false);
+  copies(cells_.neighbors()[k], false);
   reduce(program_, &message, bases_.data(), *reduction_);
 }
 

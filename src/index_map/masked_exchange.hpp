@@ -118,7 +118,7 @@ class MaskedExchange final : public CellsOperation {
   }
   byte_count bytes(std::size_t cells) const;
   void look_at(std::size_t f);
-  void copies(const Neighbor& neighbor, bool owned, bool packing);
+  void copies(const Neighbor& neighbor, bool packing);
   void start();
   bool has_arrived(std::size_t k);
   void unpack(std::size_t k);

@@ -33,15 +33,15 @@ void add(Program& program, const CellValues& values, const Operand& from,
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
     const ExchangeOptions& options, const std::vector<local_index>* places, bool tells_failures)
     : CellsOperation(arrays), points_(points), owned_(owned), places_(2 * arrays.size()) {
-  for (local_index point : points.points)
-    point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
+  const std::vector<local_index>& all = points.points;  // of a map, ascending: ghosts last
+  for (const local_index point : all)
+    if (point >= owned) shared_ghosts_.push_back(point - owned);
+  const auto ghosts = std::ssize(shared_ghosts_), first_ghost = std::ssize(all) - ghosts;
   const Pattern& pattern = points.pattern;
   validate_together(pattern.communicator, [&] {
     for (const CellValues& values : made_for_) {
-      std::vector<BounceBuffer::Cells> exchanged{{0, static_cast<byte_count>(shared_owned_.size()),
-                                                     shared_owned_.data(), shared_owned_.data()},
-          {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(),
-              shared_ghosts_.data(), owned_}};
+      std::vector<BounceBuffer::Cells> exchanged{{0, first_ghost, all.data(), all.data()},
+          {1, ghosts, shared_ghosts_.data(), all.data() + first_ghost}};
       arrays_.push_back(places != nullptr
                             ? placed(values, *places)
                             : Array{values.width(), {executor_, values.width(), pattern.owned,

@@ -64,7 +64,7 @@ class SharedReduction final : public CellsOperation {
 
   const SharedPoints& points_;
   local_index owned_;
-  std::vector<local_index> shared_owned_, shared_ghosts_;  // ghosts count from 0
+  std::vector<local_index> shared_ghosts_;  // counted from 0
   const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
   const std::shared_ptr<Queue> queue_ = executor_->make_queue();
   std::vector<Array> arrays_;
