@@ -51,15 +51,6 @@ struct Row {
   global_index count, first;
 };
 
-std::vector<Row> rows_with_ghosts(const IndexMap& rows, std::span<const global_index> counts) {
-  const global_index entries = std::accumulate(counts.begin(), counts.end(), global_index{0});
-  global_index next = before_this_rank(rows.communicator(), entries, 0, std::plus<>());
-  std::vector<Row> all(rows.domain().size());
-  for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
-  rows.forward({all});
-  return all;
-}
-
 }  // namespace
 
 IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator comm) {
@@ -81,17 +72,20 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
           " owned rows: give one count per owned row");
     for (global_index count : counts)
       if (count < 0) refuse("a row cannot have ", count, " entries: pass 0 or more");
-    const std::vector<Row> all = rows_with_ghosts(rows, counts);
-    const auto first_ghost = all.begin() + rows.domain().owned();
-    const auto add = [](global_index sum, const Row& row) { return sum + row.count; };
-    const global_index owned = std::accumulate(all.begin(), first_ghost, global_index{0}, add);
-    const global_index entries = std::accumulate(first_ghost, all.end(), global_index{0}, add);
+    const global_index owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
+    global_index next = before_this_rank(rows.communicator(), owned, 0, std::plus<>());
+    std::vector<Row> all(rows.domain().size());
+    for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
+    rows.forward({all});
+    const auto ghost_rows = std::span(all).subspan(counts.size());
+    global_index entries = owned;
+    for (const Row& row : ghost_rows) entries += row.count;
+    if (entries > std::numeric_limits<local_index>::max())
+      refuse(entries, " entries exceed 2147483647 on one rank: use more ranks");
     std::vector<global_index> ghosts;
-    if (owned + entries > std::numeric_limits<local_index>::max())
-      refuse(owned + entries, " entries exceed 2147483647 on one rank: use more ranks");
-    ghosts.reserve(entries);
-    for (auto row = first_ghost; row != all.end(); ++row)
-      for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
+    ghosts.reserve(entries - owned);
+    for (const Row& row : ghost_rows)
+      for (global_index k = 0; k < row.count; ++k) ghosts.push_back(row.first + k);
     return {owned, std::move(ghosts), rows.communicator(), SelfGhosts::allowed};
   });
 }
