@@ -105,11 +105,6 @@ Numpy<T> to_numpy(std::vector<T> values) {
   return numpy_of(first, count, std::move(values));
 }
 
-inline Numpy<std::uint8_t> bytes_of(const std::shared_ptr<std::byte>& memory, byte_count bytes) {
-  return numpy_of(
-      reinterpret_cast<std::uint8_t*>(memory.get()), static_cast<std::size_t>(bytes), memory);
-}
-
 template <class T>
 std::span<const T> span_of(const Given<T>& values) {
   return {values.data(), values.size()};

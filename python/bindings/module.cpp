@@ -39,7 +39,9 @@ void bind_memory(nb::module_& module) {
   module.def(
       "allocate_node_shared",
       [](byte_count bytes) {
-        return bytes_of(unlocked([&] { return allocate_node_shared(bytes); }), bytes);
+        auto memory = unlocked([&] { return allocate_node_shared(bytes); });
+        auto* const first = reinterpret_cast<std::uint8_t*>(memory.get());
+        return numpy_of(first, static_cast<std::size_t>(bytes), std::move(memory));
       },
       "bytes"_a,
       "Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.");

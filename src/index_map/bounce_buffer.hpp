@@ -17,14 +17,9 @@ struct CellShape {
   CellShape(const CellValues& array, byte_count stride, byte_count apart)
       : width(array.width()), stride(stride) {
     if (array.is_joined() && (array.components == 1 || apart == array.element.size)) return;
-    *this = CellShape(array.element.size, stride, array.components, apart,
-        array.is_joined() ? array.element.size : array.component_stride);
+    width = array.element.size, pieces = array.components, this->apart = apart;
+    array_apart = array.is_joined() ? width : array.component_stride;
   }
-
- private:
-  CellShape(byte_count width, byte_count stride, byte_count pieces, byte_count apart,
-      byte_count array_apart)
-      : width(width), stride(stride), pieces(pieces), apart(apart), array_apart(array_apart) {}
 };
 
 /// Copies the exchanged cells of one or several arrays into a buffer, and out again.
