@@ -211,10 +211,6 @@ struct PythonMigration {
   }
 };
 
-Places extents_from(std::vector<global_index> extents, int components_at) {
-  return {{}, {}, std::move(extents), components_at};
-}
-
 using Numbers = Numpy<local_index>;
 using RankList = std::pair<int, Ids>;
 std::vector<NeighborCells> neighbor_cells(const std::vector<RankList>& lists) {
@@ -247,7 +243,7 @@ void bind_index_map(nb::module_& module) {
           [](const Communicator& comm, const std::vector<RankList>& lists,
               const std::optional<std::vector<RankList>>& received,
               std::vector<global_index> extents, int components_at) {
-            const Places places = extents_from(std::move(extents), components_at);
+            const Places places{{}, {}, std::move(extents), components_at};
             return PythonMap(
                 received ? IndexMap::from_neighbor_lists(
                                neighbor_cells(lists), neighbor_cells(*received), comm, places)
@@ -258,9 +254,8 @@ void bind_index_map(nb::module_& module) {
           "placed",
           [](const PythonMap& map, const Ids& owned, const Ids& ghosts,
               std::vector<global_index> extents, int components_at) {
-            Places places = extents_from(std::move(extents), components_at);
-            places.owned = narrow(owned), places.ghosts = narrow(ghosts);
-            return PythonMap(map.placed(std::move(places)));
+            return PythonMap(
+                map.placed({narrow(owned), narrow(ghosts), std::move(extents), components_at}));
           },
           "owned"_a, "ghosts"_a, "extents"_a, "components_at"_a, Unlocked())
       .def("forward", calling(&IndexMap::forward), "arrays"_a, "as_array"_a)

@@ -96,8 +96,8 @@ bool MapExchange::fits(CellArrays arrays, MapCall call, bool in_halves) const {
 void MapExchange::represent(bool hold_owned, bool hold_ghosts) {
   for (std::size_t f = 0; f < given_.size(); ++f) {
     if (at_ != nullptr) look_at(f);
-    places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
-    places_[2 * f + 1] = represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
+    places_[2 * f] = represent(f, false, hold_owned);
+    places_[2 * f + 1] = represent(f, true, hold_ghosts);
     if (in_place_ && owned_ == 0)  // never read, but must have the plan's layout
       places_[2 * f] = places_[2 * f + 1];
   }
@@ -114,20 +114,22 @@ void MapExchange::look_at(std::size_t f) {
   array.owned.look_again(shape), array.ghosts.look_again(shape);
 }
 
-CellArray MapExchange::cells_of(const Side& side, std::size_t f) const {
-  return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
+CellArray MapExchange::cells_of(std::size_t f, bool ghosts) const {
+  if (at_ != nullptr) return arrays_[f].cells->in(given_[f]);
+  return ghosts ? given_[f].ghosts : given_[f].owned;
 }
 
 // First cell for the exchange: the array's own, or the buffer's if `hold` or another layout
 // requires it.
-std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
-  const CellArray array = cells_of(side, f);
-  BounceBuffer& buffer = arrays_[f].*side.buffer;
+std::byte* MapExchange::represent(std::size_t f, bool ghosts, bool hold) {
+  const CellArray array = cells_of(f, ghosts);
+  const local_index cells = ghosts ? ghosts_ : owned_;
+  BounceBuffer& buffer = ghosts ? arrays_[f].ghosts : arrays_[f].owned;
   const bool apart = at_ != nullptr ? !in_place_ || !arrays_[f].cells->is_like(made_for_[f])
-                                    : array.stride != made_for_[f].width() && side.cells > 1;
-  const bool stands_in = side.cells > 0 && (hold || apart);
+                                    : array.stride != made_for_[f].width() && cells > 1;
+  const bool stands_in = cells > 0 && (hold || apart);
   if (in_place_ && stands_in && buffer.first() == nullptr)  // rare, and as large as the array
-    buffer.reserve(side.buffer == &Array::ghosts);
+    buffer.reserve(ghosts);
   buffer.stand_in_for({&array, 1}, stands_in);
   return buffer.stands_in() ? buffer.first() : array.first;
 }
@@ -171,7 +173,7 @@ void MapExchange::begin(CellArrays arrays, MapCall call, Reduction reduction) {
 void MapExchange::poison_ghosts() const {
   for (std::size_t f = 0; f < given_.size(); ++f) {
     const CellValues& array = given_[f];
-    const CellArray cells = cells_of({nullptr, &CellValues::ghosts, ghosts_}, f);
+    const CellArray cells = cells_of(f, true);
     const bool joined = array.is_joined();
     for (local_index cell = 0; cell < ghosts_; ++cell) {
       const local_index number = at_ ? arrays_[f].cells->number(owned_ + cell) : cell;

@@ -39,18 +39,13 @@ class MapExchange final : public CellsOperation {
     std::unique_ptr<Numbers> sent = {}, received = {};
     CellShape shape = 0;
   };
-  struct Side {
-    BounceBuffer Array::* buffer;
-    CellArray CellValues::* array;
-    local_index cells;
-  };
   Array placed(const Pattern& pattern, const CellValues& array) const;
   Group group_of(const Pattern& pattern, std::size_t f) const;
   void look_at(std::size_t f);
-  CellArray cells_of(const Side& side, std::size_t f) const;
+  CellArray cells_of(std::size_t f, bool ghosts) const;
   void represent(bool hold_owned, bool hold_ghosts);
   void start(CellArrays arrays, MapCall call, bool hold_owned, bool hold_ghosts);
-  std::byte* represent(const Side& side, std::size_t f, bool hold);
+  std::byte* represent(std::size_t f, bool ghosts, bool hold);
   void copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&));
   void poison_ghosts() const;
 
