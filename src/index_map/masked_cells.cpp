@@ -164,8 +164,7 @@ void MaskedCells::prepare_messages() {
   messages_ = std::make_unique<Messages>();
   messages_->tag = comm_.next_tag();
   for (std::size_t k = 0; k < neighbors_.size(); ++k)
-    for (RequestSet* set : {&messages_->sends, &messages_->receives})
-      set->add(neighbors_[k].rank);
+    for (RequestSet* set : {&messages_->sends, &messages_->receives}) set->add(neighbors_[k].rank);
 }
 
 // Ghost holders send bits to owners; empty messages are skipped.

@@ -146,8 +146,7 @@ void MaskedExchange::start() {
 }
 
 bool MaskedExchange::has_arrived(std::size_t k) {
-  for (int i; slots_[k].missing && (i = receives_.test_any()) >= 0;)
-    slots_[i].missing = false;
+  for (int i; slots_[k].missing && (i = receives_.test_any()) >= 0;) slots_[i].missing = false;
   return !slots_[k].missing;
 }
 

@@ -86,7 +86,7 @@ void stay_in_place(MessagePlace& place, const Contiguous& piece, const Program*&
 // A message, or a chunk of one.
 struct Slot {
   Channel channel;
-  const Program* pack;  // null: in place, or joined with others
+  const Program* pack;  // null: in place, or joined with others; so is `unpack`
   const Program* unpack;
   Event packed = {};
   bool arrived = false;
@@ -99,7 +99,27 @@ struct LinkState {
   int slot = 0, slots = 1,
       missing = 0;  // first slot, number of slots, number of slots without data
   bool receives = false;
+  bool waits_for_others = false;  // its message is unpacked with those of all others
   bool in_pieces() const { return slots > 1; }
+};
+
+// A device packs all whole messages by one launch, and unpacks those of a forward exchange by one.
+struct Joined {
+  Program program = {};
+  std::vector<std::byte*> messages = {};
+
+  void take(const Program*& copy, std::byte* message, bool packing) {
+    const auto add = [&](auto& all, auto ops) {
+      for (auto& op : ops)
+        (packing ? op.dst_base : op.src_base) = static_cast<int>(messages.size());
+      all.insert(all.end(), ops.begin(), ops.end());
+    };
+    add(program.strided, copy->strided);
+    add(program.indexed, copy->indexed);
+    add(program.runs, copy->runs);
+    messages.push_back(message);
+    copy = nullptr;
+  }
 };
 
 class MessageTransport final : public Transport {
@@ -113,7 +133,7 @@ class MessageTransport final : public Transport {
     for (LinkState& link : links_)
       add_slots(link, context.way(*link.link), options.pieces && forward_);
     place_buffers();
-    if (!plan_.executor->is_immediate()) join_packs();
+    if (!plan_.executor->is_immediate()) join_messages();
     std::vector<Channel> channels;
     for (const Slot& slot : slots_) channels.push_back(slot.channel);
     messenger_ = make(context, std::move(channels));
@@ -129,7 +149,9 @@ class MessageTransport final : public Transport {
     receiving_ = sending_ = false;
     packed_ = sent_ = 0;
     begun_ = queue_.record();
-    if (!joined_.empty()) queue_.enqueue(joined_, arrays_.bases(), messages_.data());
+    missing_ = unpacks_.messages.size(), reported_ = 0;
+    if (!packs_.program.empty())
+      queue_.enqueue(packs_.program, arrays_.bases(), packs_.messages.data());
     for (LinkState& link : links_) link.missing = 0;
     for (Slot& slot : slots_) {
       slot.arrived = slot.channel.receive.bytes == 0;
@@ -147,9 +169,14 @@ class MessageTransport final : public Transport {
       LinkState& link = links_[slot.channel.link];
       slot.arrived = true;
       if (link.in_pieces()) unpack(i, Reduction::replace);
-      if (--link.missing == 0) return slot.channel.link;
+      if (--link.missing > 0) continue;
+      if (!link.waits_for_others) return slot.channel.link;
+      if (--missing_ == 0)
+        queue_.enqueue(unpacks_.program, unpacks_.messages.data(), arrays_.bases());
     }
-    return -1;
+    if (missing_ > 0) return -1;
+    while (reported_ < links_.size() && !links_[reported_].waits_for_others) ++reported_;
+    return reported_ < links_.size() ? static_cast<int>(reported_++) : -1;
   }
 
   void deliver(int number, Reduction reduction) override {
@@ -255,21 +282,15 @@ class MessageTransport final : public Transport {
         place->buffer = buffer_.get() + offset_of(*place);
   }
 
-  // A device packs all whole messages by one launch.
-  void join_packs() {
+  void join_messages() {
     for (Slot& slot : slots_) {
-      if (slot.pack == nullptr || links_[slot.channel.link].in_pieces()) continue;
-      const auto take = [&](auto& all, auto ops) {
-        for (auto& op : ops) op.dst_base = static_cast<int>(messages_.size());
-        all.insert(all.end(), ops.begin(), ops.end());
-      };
-      take(joined_.strided, slot.pack->strided);
-      take(joined_.indexed, slot.pack->indexed);
-      take(joined_.runs, slot.pack->runs);
-      messages_.push_back(slot.channel.send.buffer);
-      slot.pack = nullptr;
+      LinkState& link = links_[slot.channel.link];
+      if (link.in_pieces()) continue;
+      if (slot.pack != nullptr) packs_.take(slot.pack, slot.channel.send.buffer, true);
+      link.waits_for_others = forward_ && link.receives && slot.unpack != nullptr;
+      if (link.waits_for_others) unpacks_.take(slot.unpack, slot.channel.receive.buffer, false);
     }
-    plan_.executor->compile(joined_);
+    for (Joined* joined : {&packs_, &unpacks_}) plan_.executor->compile(joined->program);
   }
 
   const Plan& plan_;
@@ -279,13 +300,13 @@ class MessageTransport final : public Transport {
   std::vector<LinkState> links_;
   std::vector<Slot> slots_;
   std::shared_ptr<std::byte> buffer_;
-  Program joined_;                    // packs whole messages, if it is not empty
-  std::vector<std::byte*> messages_;  // its destinations
+  Joined packs_, unpacks_;  // of whole messages, on a device
   std::unique_ptr<Messenger> messenger_;
   std::uint64_t number_ = 0;
   Event begun_;  // end of earlier work in the queue: arrays may be received into
   bool receiving_ = false, sending_ = false;  // all started
   std::size_t packed_ = 0, sent_ = 0;         // number of slots
+  std::size_t missing_ = 0, reported_ = 0;    // joined messages, links
 };
 
 }  // namespace

@@ -528,15 +528,20 @@ CASE("calls that take arrays in the host's memory alone refuse others on every r
   EXPECT_TRUE(holds(error_of([&] { exchange.stale(); }), "in device memory cannot be compared"));
 }
 
-CASE("one launch packs the messages to all neighbors") {
+CASE("one launch packs the messages to all neighbors, and one unpacks those from them") {
   const Solver solver;
   if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
   const CartesianDomain domain{{4 * solver.ranks, 6},
       {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
   Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
-  const std::uint64_t before = solver.driver.launches();
-  exchange();
-  EXPECT_EQ(solver.driver.launches() - before, 3u);  // two messages are unpacked
+  const auto launches_of = [&](auto&& call) {
+    const std::uint64_t before = solver.driver.launches();
+    call();
+    return solver.driver.launches() - before;
+  };
+  EXPECT_EQ(launches_of([&] { exchange(); }), 2u);
+  // Combined in the order of ranks: a launch for each neighbor.
+  EXPECT_EQ(launches_of([&] { exchange.reverse(Reduction::sum); }), 3u);
 }
 
 CASE("nothing is left with the driver in the end") {
