@@ -67,13 +67,16 @@ class CallCheck {
     }
   }
 
+  /// Collective over the neighbors: both of the above for all of them.
+  void confirm(const std::string& call) {
+    await(tell(call), neighbors_, [] {});
+  }
+
   /// Throws Error when another rank has reported differing calls; neighbors pass reports on.
   void look() {
     take();
     refuse_difference();
   }
-
-  const std::vector<int>& neighbors() const { return neighbors_; }
 
  private:
   struct Record {

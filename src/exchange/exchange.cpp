@@ -169,16 +169,20 @@ struct Exchange::Impl final : Operation {
     if (under_way() && progress && !is_forked_child()) progress->ended();
   }
 
+  // Collective.
+  void require_same_subset(const char* use, const std::function<void()>& check = {}) const {
+    require_equal(
+        plan.communicator(), "the subsets of the exchange",
+        [&](Properties& told) { told.add(use, subset); },
+        "name the same fields and depth on every rank", check);
+  }
+
   // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the
   // call's.
   void prepare(const ArrayList& given) {
-    const Communicator& comm = plan.communicator();
-    auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
-      if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
-      require_equal(
-          comm, "the subsets of the exchange",
-          [&](Properties& told) { told.add("what is used first", subset); },
-          "name the same fields and depth on every rank");
+    auto made = collectively(plan.communicator(), "the first use of a subset", setup_s, [&] {
+      if (calls) calls->confirm("the first use of " + subset);
+      require_same_subset("what is used first");
       const OwnArrays own{plan};
       arrays.bind(given);
       if (is_refused()) plan.move_to(arrays.bases());
@@ -195,7 +199,7 @@ struct Exchange::Impl final : Operation {
   void retune(const ArrayList& given) {
     const Communicator& comm = plan.communicator();
     Selected next = collectively(comm, "retune", setup_s, [&] {
-      if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
+      if (calls) calls->confirm("retune");
       const OwnArrays own{plan};
       validate_together(comm, [&] {
         if (!subset.empty())
@@ -359,19 +363,14 @@ struct Exchange::Impl final : Operation {
 
   // Collective.
   StaleGhosts stale(const ArrayList& given) {
-    const Communicator& comm = plan.communicator();
-    auto looked = collectively(comm, "stale", setup_s, [&] {
-      require_equal(
-          comm, "the subsets of the exchange",
-          [&](Properties& told) { told.add("what is looked at", subset); },
-          "name the same fields and depth on every rank",
-          [&] {
-            if (under_way())
-              throw Error(
-                  "this exchange is under way: end it before its ghosts are compared "
-                  "with their owners");
-            arrays.bind(given);
-          });
+    auto looked = collectively(plan.communicator(), "stale", setup_s, [&] {
+      require_same_subset("what is looked at", [&] {
+        if (under_way())
+          throw Error(
+              "this exchange is under way: end it before its ghosts are compared "
+              "with their owners");
+        arrays.bind(given);
+      });
       auto check = stale_check ? stale_check : std::make_shared<StaleCheck>(plan);
       auto found = check->find(arrays, timeout_s);
       return std::pair(std::move(check), std::move(found));

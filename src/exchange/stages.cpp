@@ -486,12 +486,11 @@ void Stages::refuse_failure() const {
 }
 
 void Stages::abandon(std::exception_ptr reason) {
+  const Hold hold(*this);
   try {  // for neighbors with the same calls
-    const Hold hold(*this);
     if (stage_ < stages().size()) stages()[stage_].leave();
   } catch (...) {  // `reason` takes precedence
   }
-  const Hold hold(*this);
   under_way_.store(false, std::memory_order_relaxed);
   if (!failure_) failure_ = std::move(reason);
   stop();

@@ -10,7 +10,6 @@ class ArrayAccess;
 /// The registered transports; the pointers stay valid. Local.
 std::vector<const TransportInfo*> known_transports();
 
-/// For ranks without neighbors.
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);

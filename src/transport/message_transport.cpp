@@ -12,7 +12,6 @@ namespace parhelion {
 namespace {
 
 // Large forward messages to another node go in chunks: packing, transfer and unpacking overlap.
-//
 // Linux delivers TCP data in packets of up to 64 KiB with headers: a slightly longer chunk takes as
 // long as two.
 constexpr byte_count largest_piece = 56 << 10;
@@ -96,8 +95,8 @@ struct Slot {
 struct LinkState {
   const LinkPlan* link;
   std::vector<Part> sent = {}, received = {};  // empty: one chunk
-  int slot = 0, slots = 1,
-      missing = 0;  // first slot, number of slots, number of slots without data
+  int slot = 0, slots = 1;                     // the first, and how many
+  int missing = 0;                             // slots without data
   bool receives = false;
   bool waits_for_others = false;  // its message is unpacked with those of all others
   bool in_pieces() const { return slots > 1; }

@@ -52,7 +52,6 @@ struct MessageTransportOptions {
 using MakeMessenger =
     std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>)>;
 
-/// Error text about a missing message.
 inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number) {
   return "waiting for a message of " + std::to_string(bytes) + " bytes from rank " +
          std::to_string(rank) + " in exchange number " + std::to_string(number);
@@ -69,7 +68,6 @@ int report_next(Slots& slots, HasCome&& has_come) {
   return -1;
 }
 
-/// Creates the transport around a messenger.
 std::unique_ptr<Transport> make_message_transport(const TransportContext& context,
     const MakeMessenger& make, MessageTransportOptions options = {});
 

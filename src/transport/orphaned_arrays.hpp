@@ -20,7 +20,6 @@ inline void orphan_arrays(const BoundArrays& arrays) {
     if (auto place = find_node_shared(arrays.bases()[b])) orphan(std::move(place->keep));
 }
 
-/// A neighbor is done when its counter reaches `number`.
 struct Awaited {
   const std::atomic<std::uint64_t>* line;
   std::uint64_t number;

@@ -169,7 +169,6 @@ class SingleCopy : public Transport {
       if ((slot.*which)()) wake_if_asleep(*slot.neighbor->mailbox);
   }
 
-  /// Text for timeout errors.
   std::string waits_for(
       const SingleCopySlot& slot, const std::string& to, const std::string& has) const {
     return concat("waiting for rank ", slot.link->rank, " to ", to, " number ", number_,

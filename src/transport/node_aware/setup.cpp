@@ -24,8 +24,7 @@ int Route::candidate(int rank) const {
 
 namespace {
 
-// Collective: allgather over the ranks of this node, by node rank, through the first one: two
-// messages per other rank.
+// Collective: allgather over this node, by node rank, through its first rank.
 std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
   const std::vector<int> ranks = comm.node_ranks();
   const bool first = comm.rank() == ranks.front();
@@ -192,8 +191,7 @@ class Setup {
     return i;
   }
 
-  // Allocates the messages that this rank carries, on all routes between the two nodes of its
-  // links.
+  // For the messages that this rank carries.
   void allocate() {
     for (const auto& [node, side] : sides_) {
       carry({node, 0, false}, side.candidates, work_.route_to(node).slices);
