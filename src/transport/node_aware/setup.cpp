@@ -80,7 +80,7 @@ class Setup {
  public:
   explicit Setup(const TransportContext& context)
       : context_(context), comm_(context.plan.communicator()),
-        node_(comm_.shared_state<NodeContext>()), links_(context.links) {
+        node_(comm_.shared_state<NodeContext>()) {
     work_.ranks = comm_.node_ranks();
     work_.node_rank = comm_.node_rank(comm_.rank());
   }
@@ -290,7 +290,7 @@ class Setup {
   const TransportContext& context_;
   const Communicator& comm_;
   NodeContext& node_;
-  const std::vector<const LinkPlan*>& links_;
+  const std::vector<const LinkPlan*>& links_ = context_.links;
   std::vector<int> node_of_;                          // by link
   std::map<int, std::vector<std::size_t>> links_to_;  // by node, as the next two
   std::map<int, Bundle> bundles_;

@@ -13,17 +13,7 @@
 namespace parhelion {
 namespace {
 
-using Endpoints = std::vector<std::shared_ptr<UcxEndpoint>>;  // by link, as flushes
-
-void wait_for(
-    const Communicator& comm, UcxWorker& worker, const std::vector<UcxOperation>& flushes) {
-  PatientWait patience(comm);
-  for (const UcxOperation& flush : flushes)
-    for (; !flush.done; patience.wait()) worker.progress();
-  begin_agreement(comm);
-  for (; !agreement_is_over(comm); patience.wait()) worker.progress();
-  end_agreement(comm);
-}
+using Endpoints = std::vector<std::shared_ptr<UcxEndpoint>>;  // by link
 
 // Progresses until all ranks have all their connections.
 void wait_for_connections(
@@ -32,7 +22,12 @@ void wait_for_connections(
   std::vector<UcxOperation> flushes(endpoints.size());
   for (std::size_t i = 0; i < flushes.size(); ++i) worker.flush(*endpoints[i], flushes[i]);
   try {
-    wait_for(comm, worker, flushes);
+    PatientWait patience(comm);
+    for (const UcxOperation& flush : flushes)
+      for (; !flush.done; patience.wait()) worker.progress();
+    begin_agreement(comm);
+    for (; !agreement_is_over(comm); patience.wait()) worker.progress();
+    end_agreement(comm);
   } catch (...) {
     for (std::size_t i = 0; i < flushes.size(); ++i)
       if (!flushes[i].done) worker.give_up(endpoints[i], flushes[i]);
