@@ -53,8 +53,8 @@ std::shared_ptr<T> make_lines(std::size_t count) {
 /// Node-shared memory with zeros at the start of each cache line. Local.
 template <class Line = SequenceLine>
 std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
-  const auto lines = make_lines<Line>(static_cast<std::size_t>(bytes) / sizeof(Line));
-  return {lines, reinterpret_cast<std::byte*>(lines.get())};
+  return std::reinterpret_pointer_cast<std::byte>(
+      make_lines<Line>(static_cast<std::size_t>(bytes) / sizeof(Line)));
 }
 
 }  // namespace parhelion

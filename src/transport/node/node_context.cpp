@@ -35,11 +35,6 @@ bool runs_by_name(std::int64_t process) {
   return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
 
-std::shared_ptr<Mailbox> map_mailbox(const RemotePlace& place) {
-  const std::shared_ptr<std::byte> mapped = map_place(place);
-  return {mapped, reinterpret_cast<Mailbox*>(mapped.get())};
-}
-
 // Serializes this context's threads, as MPI_THREAD_SERIALIZED requires.
 class OneAtATime {
  public:
@@ -107,7 +102,7 @@ NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
   const std::lock_guard lock(mutex_);
   auto known = neighbors_.find(rank);
   if (known == neighbors_.end() || !known->second->mailbox) {
-    auto met = std::make_unique<NodeNeighbor>(rank, mailbox.process, map_mailbox(mailbox));
+    auto met = std::make_unique<NodeNeighbor>(rank, mailbox.process, map_as<Mailbox>(mailbox));
     known = neighbors_.insert_or_assign(rank, std::move(met)).first;
   }
   return *known->second;

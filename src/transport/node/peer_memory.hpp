@@ -24,5 +24,9 @@ RemotePlace get_place(WordReader& words);
 /// Maps another process's node-shared memory; equal places share a mapping. Local. Throws Error
 /// when the process, its descriptor or the permission is missing.
 std::shared_ptr<std::byte> map_place(const RemotePlace& place);
+template <class T>
+std::shared_ptr<T> map_as(const RemotePlace& place) {
+  return std::reinterpret_pointer_cast<T>(map_place(place));
+}
 
 }  // namespace parhelion

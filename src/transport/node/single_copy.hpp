@@ -91,8 +91,7 @@ struct SingleCopySlot {
   const Way* way = nullptr;
   NodeNeighbor* neighbor = nullptr;
   SingleCopyLines* mine = nullptr;
-  SingleCopyLines* theirs = nullptr;
-  std::shared_ptr<std::byte> their_lines;
+  std::shared_ptr<SingleCopyLines> theirs;
   PeerPlan peer;
   std::uint64_t version = 0;  ///< the neighbor's array set in `peer`
   struct KnownSet {
@@ -100,7 +99,7 @@ struct SingleCopySlot {
     std::vector<std::byte*> bases;
   };
   std::array<KnownSet, array_sets_kept> known;  ///< mapped addresses
-  std::shared_ptr<std::byte> their_table;
+  std::shared_ptr<BlockPlace> their_table;
   Program copies;                   ///< between the neighbor's ghosts and this rank's cells
   DeferredBox left;                 ///< to this neighbor; forward: allocated on first use
   DeferredBox found;                ///< from this neighbor
@@ -252,11 +251,10 @@ class SingleCopy : public Transport {
 
  private:
   void find_arrays(SingleCopySlot& slot) {
-    const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
     slot.peer.arrays.start();
     for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b)
       if (std::byte*& base = slot.peer.plan.bases[b]; base != nullptr)  // has cells
-        base = slot.peer.arrays.find(table[b], *access_);
+        base = slot.peer.arrays.find(slot.their_table.get()[b], *access_);
     slot.peer.arrays.forget_old();
   }
 
@@ -365,9 +363,8 @@ class SingleCopy : public Transport {
         [&](std::size_t i, WordReader& header) {
           SingleCopySlot& slot = slots_[i];
           slot.neighbor = &node_.meet(slot.link->rank, get_place(header));
-          slot.their_lines = map_place(get_place(header));
-          slot.theirs = reinterpret_cast<SingleCopyLines*>(slot.their_lines.get());
-          slot.their_table = map_place(get_place(header));
+          slot.theirs = map_as<SingleCopyLines>(get_place(header));
+          slot.their_table = map_as<BlockPlace>(get_place(header));
           slot.version = static_cast<std::uint64_t>(header.next());
           if (header.next() != 0) find_left(slot, get_block_place(header));
           slot.peer = get_peer_plan(header, plan_, *access_);
