@@ -15,9 +15,9 @@ struct IndexMap::State {
   IndexedDomain domain;
   Pattern pattern;
   ExchangeOptions options;
-  std::vector<std::unique_ptr<CellsOperation>> operations;
   std::shared_ptr<const SharedPoints> points;  // set on first use
-  std::vector<CellValues> arrays;              // of a call
+  std::vector<std::unique_ptr<CellsOperation>> operations;
+  std::vector<CellValues> arrays;  // of a call
   std::optional<Places> places;
   std::vector<local_index> at;                 // with places: those of all cells
   global_index array_cells = 0;                // with places: required size of arrays

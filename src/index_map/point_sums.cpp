@@ -249,8 +249,12 @@ class ThereAndBack {
   }
   void end() {
     if (!is_back_) turn();
+    try {
+      if (half_) half_->end();
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
     if (failure_) std::rethrow_exception(failure_);
-    if (half_) half_->end();
   }
   std::string explain() const { return "over seams, there and back\n" + exchange_.explain(); }
 
@@ -286,7 +290,9 @@ class ThereAndBack {
               if (link.rank > comm.rank())
                 link.receive = {}, link.receive_unique = 0, link.receive_duplicate_of.clear();
             }
-          return Exchange(std::vector<Group>{std::move(group)}, options_);
+          ExchangeOptions same = options_;  // both take the same arrays
+          same.transport = exchange_.transport();
+          return Exchange(std::vector<Group>{std::move(group)}, same);
         }));
   }
   // Collective for a user's reduction: all ranks learn that one's half failed, or its reduction,
@@ -295,22 +301,22 @@ class ThereAndBack {
     is_back_ = true;
     try {  // not in the collective call, where an error of another rank would end the wait
       half_->end();
-      half_.reset();
     } catch (...) {
       failure_ = std::current_exception();
     }
+    if (!half_->has_ended()) return;
+    half_.reset();
     const bool failed = how_.by() != nullptr && how_.by()->has_failed();
     const auto require_sums = [&] {
       if (failure_) std::rethrow_exception(failure_);
       if (failed) throw Error("the reduction failed: what it raised there tells why");
     };
     try {
-      if (how_.by() == nullptr) require_sums();
-      else
+      if (how_.by() != nullptr)
         collectively(domain_.communicator(), "sums of points", setup_limit(options_), require_sums);
-      half_.emplace(exchange_.begin(arrays_));
+      half_.emplace(exchange_.begin(arrays_));  // others wait for it, also if `failure_` is set
     } catch (...) {
-      if (!failed) failure_ = std::current_exception();
+      if (how_.by() != nullptr ? !failed : !failure_) failure_ = std::current_exception();
     }
   }
 

@@ -113,7 +113,7 @@ void SharedReduction::refuse_failures(Reduction reduction) const {
     if (failures_.get()[1 + k] != std::byte{})
       refuse("the reduction failed on rank ", links[k].rank,
           ", where it combined points that the rank has twice: what it raised there tells why; "
-          "points that this rank shares with it have no value of use");
+          "the points that this rank shares were not combined");
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {

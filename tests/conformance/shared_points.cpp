@@ -483,10 +483,21 @@ CASE(
   for_points_of_row(comm.rank(), [&](global_index i, global_index j) { mass(i, j) = 1; });
   PointSums sums(domain, {view(mass)}, {.transport = "mpi", .timeout_s = 60, .check = true});
   const Failing adds(false);
+  const auto write = [&] {
+    if (comm.rank() != last) return;
+    for (global_index j = 0; j <= 4; ++j) ++mass(4 * comm.size(), j);  // rank 0 holds them, too
+  };
   Step step = sums.begin(adds);
-  if (comm.rank() == last)  // which rank 0 also holds, and adds up
-    for (global_index j = 0; j <= 4; ++j) mass(4 * comm.size(), j) = 2;
+  write();
   EXPECT_TRUE(holds(error_of([&] { step.end(); }), "was written between begin and end"));
+  EXPECT_EQ(error_of([&] { sums.reduce(adds); }), "");
+
+  // A sum of the library's: that rank alone is told, and the others get its points.
+  Step plain = sums.begin();
+  write();
+  const std::string error = error_of([&] { plain.end(); });
+  if (comm.rank() == last) EXPECT_TRUE(holds(error, "was written between begin and end"));
+  else EXPECT_EQ(error, "");
   EXPECT_EQ(error_of([&] { sums.reduce(adds); }), "");
 }
 
