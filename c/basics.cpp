@@ -1,4 +1,4 @@
-// Functions without handles: errors, MPI, memory, user-defined reductions.
+// Errors, MPI, memory, user-defined reductions.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -18,7 +18,7 @@ thread_local std::string last_error;
 int keep(const char* message, int status) noexcept {
   try {
     last_error = message;
-  } catch (...) {  // no memory for the message: returns only the status
+  } catch (...) {  // no memory for the message
     last_error.clear();
   }
   return status;

@@ -1,4 +1,3 @@
-// Cartesian domains.
 #include <algorithm>
 
 #include "objects.hpp"

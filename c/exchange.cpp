@@ -1,4 +1,3 @@
-// Exchanges of arrays.
 #include <algorithm>
 #include <utility>
 
@@ -9,8 +8,8 @@ using namespace parhelion::c;
 
 namespace {
 
-// Converts HandleError to Error, which all ranks can report. The first domain supplies the
-// communicator and cannot.
+// Turns HandleError into Error, which all ranks can report; not for the first domain, which
+// supplies the communicator.
 Source source_of(const phl_group& group, int number) {
   try {
     return {group.domain, group.map, number};
@@ -115,7 +114,7 @@ void run(ExchangeObject& object, Call call, int reduction, const std::vector<Fie
   }
 }
 
-// The text lives as long as the exchange; it may change when the exchange is retuned.
+// Texts live as long as the exchange; retuning may change them.
 const char* kept(ExchangeObject& object, std::string text) {
   const auto same = std::ranges::find(object.texts, text);
   return same != object.texts.end() ? same->c_str()

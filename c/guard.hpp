@@ -17,7 +17,7 @@ class HandleError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Stores the current exception's message for phl_last_error and returns its status.
+/// Stores the current exception's message for phl_last_error; returns its status.
 int report_exception() noexcept;
 
 template <class Work>
@@ -34,7 +34,7 @@ int guarded(Work&& work) noexcept {
 void require_array(const void* pointer, std::int64_t count, const char* name);
 void require_output(const void* pointer, const std::string& name);
 
-/// Write results to places that are not null.
+/// Does nothing for null.
 template <class T>
 void put(T* place, std::type_identity_t<T> value) {
   if (place != nullptr) *place = value;

@@ -1,4 +1,3 @@
-// Index maps: creation, queries, and exchanges of the arrays of each call.
 #include <algorithm>
 
 #include "objects.hpp"
@@ -9,14 +8,13 @@ using namespace parhelion::c;
 
 namespace {
 
-// Throws Error unless there is an array of `count` entries, and one for as many results.
 void require_arrays(const void* given, const char* name, const void* results,
     const char* results_name, int64_t count) {
   require_array(results, count, results_name);
   require_array(given, count, name);
 }
 
-// The lists of all neighbors, one after the other.
+// Of all neighbors, one after the other.
 std::vector<NeighborCells> lists_from(int64_t neighbors, const int32_t* ranks,
     const int64_t* counts, const char* counts_name, const int32_t* cells, const char* name) {
   require_array(ranks, neighbors, "ranks");
@@ -76,7 +74,7 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
         ": pass an array of that many cells");
 }
 
-// Cells of a map's array, whose ghosts are separate, appended or placed.
+// Ghosts are separate, appended or placed.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
   if (map.places()) {
     CellValues values = values_from(given.element, given.owned, "owned");
@@ -391,13 +389,13 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
   });
 }
 
-#define PHL_MAP_CALL(name)                                                     \
+#define PHL_MAP_CALL(name) \
   int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) { \
-    return run(map, &IndexMap::name, arrays, count);                           \
+    return run(map, &IndexMap::name, arrays, count); \
   }
-#define PHL_MAP_REDUCTION(name)                                                               \
+#define PHL_MAP_REDUCTION(name) \
   int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) { \
-    return run(map, &IndexMap::name, arrays, count, reduction);                               \
+    return run(map, &IndexMap::name, arrays, count, reduction); \
   }
 PHL_MAP_CALL(prepare)
 PHL_MAP_CALL(prepare_shared)

@@ -1,4 +1,4 @@
-// Handles, and conversions of options, elements and arrays from C.
+// Handles, and conversions from C.
 #include "objects.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Objects behind handles, and operations shared by C and Fortran, whose functions only convert
-// arguments.
+// Objects behind handles, and what C and Fortran share, whose functions only convert arguments.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +46,7 @@ struct CartesianObject {
   const Communicator& communicator() const { return grid.communicator(); }
 };
 
-/// The current domain or map of a handle, and views of its arrays.
+/// A handle's current domain or map, and views of its arrays.
 class Source {
  public:
   explicit Source(phl_cartesian domain);
@@ -74,7 +73,7 @@ class Source {
   std::optional<IndexMap> map_;
 };
 
-/// A field of the constructor call. Fortran passes layouts there, not at calls.
+/// Of the constructor call. Fortran passes layouts there, not at calls.
 struct MadeField {
   Source source;
   Element element = {};
@@ -82,12 +81,12 @@ struct MadeField {
   std::size_t arrays = 1;  ///< more than 1 for separate ghosts or several blocks (Fortran)
 };
 
-/// An operation on fields that can be split into begin and end.
+/// An operation on fields, also in halves.
 struct FieldsObject {
   std::vector<MadeField> made;
   std::vector<Field> called = {};  ///< of a call
   std::optional<Step> step = {};
-  /// Views of a call's fields. Throws Error if their number differs from the constructor's.
+  /// Throws Error for another number of fields than the constructor's.
   const std::vector<Field>& views(const phl_field* given, int count);
   bool under_way() const { return step && !step->has_ended(); }
   void end();
@@ -127,15 +126,15 @@ RedistributionObject object_of(phl_redistribution);
 PointSumsObject object_of(phl_point_sums);
 MigrationObject object_of(phl_migration);
 
-/// A handle holds a slot, its use count and the object's kind, so that freed, copied or mixed-up
-/// handles are detected. Throw HandleError.
+/// Handles hold a slot, its use count and the object's kind, to detect freed, copied or mixed-up
+/// ones. Throw HandleError.
 std::uintptr_t keep_object(std::shared_ptr<void> object, Kind kind);
 /// Allocates what the next keep_object needs.
 void reserve_handle();
 std::shared_ptr<void> object_at(std::uintptr_t handle, Kind kind);
 void drop_object(std::uintptr_t handle, Kind kind);
 
-/// The object behind a handle. Throws HandleError if it is invalid.
+/// Throws HandleError for an invalid handle.
 template <class Handle>
 auto get(Handle handle) {
   using Object = decltype(object_of(handle));
@@ -152,13 +151,13 @@ void keep(Object object, Handle& handle) {
   keep(std::make_shared<Object>(std::move(object)), handle);
 }
 
-/// Runs work on the object behind a handle, guarded.
+/// Guarded work on a handle's object.
 template <class Handle, class Work>
 int with(Handle handle, Work&& work) noexcept {
   return guarded([&] { work(*get(handle)); });
 }
 
-/// Frees a handle; fails while its object is under way.
+/// Fails while the object is under way.
 template <class Handle>
 int free_handle(Handle* handle) {
   using Object = decltype(object_of(*handle));
@@ -174,7 +173,7 @@ int free_handle(Handle* handle) {
   });
 }
 
-/// Returns the result of `work`, after `check`. All ranks report errors of either. Collective.
+/// `work`, after `check`. All ranks report errors of either. Collective.
 template <class Check, class Work>
 decltype(auto) collective(
     const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
@@ -189,7 +188,7 @@ inline double limit_of(const phl_exchange_options* options) {
   return setup_limit(options_from(options));
 }
 
-/// Stores the result of `make` under a handle, after `check`. Collective.
+/// A handle of what `make` returns, after `check`. Collective.
 template <class Handle, class Check, class Make>
 void create(const Communicator& comm, const char* call, double timeout_s, Handle* handle,
     Check&& check, Make&& make) {
@@ -227,8 +226,8 @@ void run_check(Check&& check, const Of& of) {
   else check(of);
 }
 
-/// Create a map from the domain or the map that `make` returns, after `check`, with given options
-/// or those of another map. Collective.
+/// From the domain or map that `make` returns, after `check`, with given options or those of
+/// another map. Collective.
 template <class Comm, class Check, class Make>
 int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map,
     Check&& check, Make&& make) {
@@ -255,11 +254,10 @@ int derive_map(
 /// Splits concatenated lists by neighbor.
 std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
     std::span<const global_index> counts, std::span<const local_index> cells);
-/// Throws Error if the map has no places.
+/// Throws Error without places.
 const Places& placed(const IndexMap& map);
 
-/// Replaces the map's domain by the result of make(domain). Collective. Throws Error during an
-/// exchange.
+/// Replaces the domain by make(domain). Collective. Throws Error during an exchange.
 template <class Check, class Make>
 void change_map(IndexMapObject& object, const char* call, Check&& check, Make&& make) {
   const auto check_all = [&] {
@@ -287,7 +285,6 @@ std::vector<local_index> localize_ids(IndexMapObject& object, const char* call, 
       });
   return found;
 }
-/// Global ids of local cells. Local.
 Ids ids_of(const IndexMap& map, std::span<const local_index> cells);
 
 /// Owned values and, on the root, all cells and their number.
@@ -295,7 +292,7 @@ struct Transfer {
   CellValues owned, all;
   byte_count cells = 0;
 };
-/// Gathers or scatters the arrays of read(map). Collective.
+/// Of the arrays of read(map). Collective.
 template <class Read>
 int transfer(phl_index_map map, const char* call, bool to_root, int root, Read&& read) {
   return with(map, [&](const IndexMapObject& object) {
@@ -312,7 +309,7 @@ struct GivenGrid {
   std::vector<global_index> extents;
   CartesianOptions options = {};
 };
-/// Creates the domain of read(communicator). Collective.
+/// Of read(communicator). Collective.
 template <class Comm, class Read>
 int make_domain(Comm handle, const char* call, phl_cartesian* domain, Read&& read) {
   return guarded([&] {
@@ -323,7 +320,7 @@ int make_domain(Comm handle, const char* call, phl_cartesian* domain, Read&& rea
         [&] { return CartesianObject{{std::move(grid.extents), std::move(grid.options), comm}}; });
   });
 }
-/// A rule of enum phl_rank_order, or a table of ranks. Throws Error if both are given.
+/// A rule of enum phl_rank_order, or a table of ranks; both: Error.
 RankOrder rank_order_from(int rule, std::vector<int> table);
 /// Throws Error if this rank has no such block.
 int block_of(const CartesianDomain& domain, int64_t block);
@@ -337,8 +334,7 @@ GivenGroup group_of(const Source& source, const phl_field* given, int count, con
 void require_groups(int count);
 /// Detects `own_halo` without widths, a common mistake.
 void require_some_halo(const std::vector<Group>& groups);
-/// Create an exchange of the groups, or sums of points of the group, that `read` returns.
-/// Collective.
+/// An exchange of the groups, or sums of points of the group, that `read` returns. Collective.
 template <class Read>
 void make_exchange(const Communicator& comm, const char* call, const phl_exchange_options* options,
     phl_exchange* exchange, Read&& read) {
@@ -369,7 +365,7 @@ void make_point_sums(
 }
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
-/// Calls of an exchange on fields; Fortran uses the numbers.
+/// Fortran uses the numbers.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
 void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& fields);
 /// Like phl_exchange_stale.
@@ -390,7 +386,7 @@ void move(RedistributionObject& object, MoveCall call, Read&& read) {
   (object.redistribution.*call)(moves);
   object.called = true;
 }
-/// Converts HandleError to Error, which all ranks can report.
+/// Turns HandleError into Error, which all ranks can report.
 template <class Handle>
 Source second(Handle to) {
   try {
@@ -399,7 +395,7 @@ Source second(Handle to) {
     refuse("the second domain: ", error.what());
   }
 }
-/// Between grids with the axes that `read_axes` returns, counted from 0, or maps. Collective.
+/// Between grids, with axes from 0 of `read_axes`, or maps. Collective.
 template <class Handle, class Read>
 int make_move(Handle from, Handle to, const phl_exchange_options* options,
     phl_redistribution* redistribution, Read&& read_axes) {
@@ -450,7 +446,7 @@ Enumeration in_range(int number, int last, const char* what) {
   if (number < 0 || number > last) refuse(what, " ", number, " does not exist: use 0 … ", last);
   return static_cast<Enumeration>(number);
 }
-/// Throws Error, which names `what`, for negative widths.
+/// Throws Error for negative widths.
 HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what);
 Stagger stagger_from(const int32_t* along, int dimensions);
 /// Ignores tile numbers if the grid has no tiles.

@@ -1,4 +1,3 @@
-// Placement: converts arguments from C and results to C.
 #include "parhelion/placement/placement.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Sums of shared points, redistributions, gather and scatter.
 #include "objects.hpp"
 
 using namespace parhelion;

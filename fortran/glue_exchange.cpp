@@ -1,4 +1,3 @@
-// Grids and exchanges for the Fortran modules.
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
@@ -12,12 +11,11 @@ using namespace parhelion::fortran;
 
 namespace {
 
-// An optional number.
 global_index number_of(Array given, const char* name, global_index otherwise) {
   return given != nullptr ? integers_of(*given, name).at(0) : otherwise;
 }
 
-// Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
+// `cells`: cells per process coordinate, dimension by dimension.
 std::vector<std::vector<global_index>> splits_of(
     const std::vector<global_index>& cells, const std::vector<int>& process_grid) {
   if (process_grid.empty()) refuse("splits are given without a process grid: give both");
@@ -48,9 +46,9 @@ Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extent
   });
 }
 
-// Values per dimension, one for all or one for each, or those of lower and then of upper sides.
+// One for all dimensions, one for each, or those of lower, then of upper sides.
 struct Values {
-  std::int32_t listed = -1;  // number of values; -1: absent
+  std::int32_t listed = -1;  // -1: absent
   std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
 
   explicit Values(Array given, const char* name = "a list of layers") {
@@ -60,7 +58,7 @@ struct Values {
     for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
       along[d] = int_of(values[std::min(d, values.size() - 1)]);
   }
-  // Whether there are any. Throws Error for another number of values.
+  // Whether there are any. Throws Error for a wrong number.
   bool fit(int dimensions, bool sides, const char* name, bool one_for_all = true) const {
     if (listed >= 0 && (listed != 1 || !one_for_all) && listed != dimensions &&
         !(sides && listed == 2 * dimensions))
@@ -75,7 +73,7 @@ struct Values {
   }
 };
 
-// Copies one value per dimension; an absent argument changes nothing.
+// An absent argument changes nothing.
 template <class To>
 void spread(To& to, Array given, int dimensions, const char* name, bool one_for_all = true) {
   const Values values(given, name);
@@ -174,9 +172,9 @@ GivenGroup group_of(const Source& source, Arrays arrays) {
   return group;
 }
 
-// The present arguments, then the arrays of the list. Valid until the next call on this thread.
+// The present arguments, then the list. Valid until the next call on this thread.
 Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranArray* list) {
-  thread_local std::vector<FortranArray> all;  // keeps its memory: repeated calls do not allocate
+  thread_local std::vector<FortranArray> all;  // repeated calls do not allocate
   all.clear();
   for (Array array : arguments)
     if (array != nullptr) all.emplace_back(*array);
@@ -184,7 +182,7 @@ Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranAr
   return all;
 }
 
-// The fields of `object` in other arrays of equal layouts; empty if no arrays are passed.
+// In other arrays of equal layouts; empty without arrays.
 const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   object.called.clear();
   if (arrays.empty()) return object.called;
@@ -213,7 +211,6 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   return object.called;
 }
 
-// A field, and on the root the array of all cells.
 WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
   const GivenGroup group = group_of(domain, arrays);
   if (group.fields.size() != 1)
@@ -301,8 +298,7 @@ int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian
   });
 }
 
-// First and last cell of a block, from 1, without or with the halo, for arrays of this stagger and
-// halo.
+// First and last cell of a block, from 1, for arrays of this stagger and halo.
 int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
     Array stagger, Array array_halo) {
   return with(domain, [&](const auto& object) {

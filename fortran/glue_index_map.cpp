@@ -1,4 +1,4 @@
-// Index maps for the Fortran module: reads array descriptors, and counts ids from 0.
+// Index maps: reads array descriptors, and counts ids from 0.
 #include <algorithm>
 
 #include "descriptors.hpp"
@@ -30,7 +30,6 @@ CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, i
   return values;
 }
 
-// Extents of the cells in arrays, and the dimension of the components.
 Places extents_from(Array shape, Array components_dim) {
   Places places;
   if (shape != nullptr) places.extents = integers_of(*shape, "shape");
@@ -196,7 +195,7 @@ int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   });
 }
 
-// Fetches the ids of the ghost entries, after those of the owned entries.
+// Fetches the ghost entries' ids, after the owned ones.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
   return with(entries, [&](const auto& object) {
     const IndexMap& map = object.map;
@@ -242,7 +241,7 @@ int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, 
   });
 }
 
-// Arrays of owned cells and ghosts, or one array of owned cells and one of ghosts.
+// Arrays of owned cells and ghosts, or one of each.
 int phl_f_map_call(phl_index_map map, int call, int reduction, Array a, Array b, Array c, Array d,
     Array e, Array f, Array g, Array h, Array ghosts) {
   return with(map, [&](auto& object) {

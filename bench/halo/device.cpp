@@ -37,12 +37,12 @@ struct Copy3d {
 static_assert(sizeof(Copy3d) == 200);
 
 // Functions that the library itself does not call.
-#define PARHELION_BENCH_DRIVER(X)                                         \
-  X(init, cuInit, (unsigned))                                             \
-  X(count, cuDeviceGetCount, (int*))                                      \
-  X(device, cuDeviceGet, (int*, int))                                     \
+#define PARHELION_BENCH_DRIVER(X) \
+  X(init, cuInit, (unsigned)) \
+  X(count, cuDeviceGetCount, (int*)) \
+  X(device, cuDeviceGet, (int*, int)) \
   X(copy_to_device, cuMemcpyHtoD_v2, (Address, const void*, std::size_t)) \
-  X(copy_to_host, cuMemcpyDtoH_v2, (void*, Address, std::size_t))         \
+  X(copy_to_host, cuMemcpyDtoH_v2, (void*, Address, std::size_t)) \
   X(copy_box, cuMemcpy3DAsync_v2, (const Copy3d*, Stream))
 
 void check(int status, const char* call) {

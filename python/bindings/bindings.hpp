@@ -1,4 +1,4 @@
-// Shared by all binding files: nanobind, conversions, and the functions that fill the module.
+// Nanobind, conversions, and the functions that fill the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,7 +31,7 @@ void bind_sums_and_moves(nb::module_& module);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
-/// Runs `work` without the interpreter's lock.
+/// Without the interpreter's lock.
 template <class Work>
 auto unlocked(Work&& work) {
   const nb::gil_scoped_release released;
@@ -119,8 +119,8 @@ std::vector<T> vector_of(std::span<const T> values) {
 class Buffer {
  public:
   explicit Buffer(nb::handle object) { look(object); }
-  /// Uses the NumPy array of `as_array`, which `made` keeps, if `object` has no buffer, or a
-  /// mask. Throws Error if that has none either.
+  /// Without a buffer, or with a mask: the NumPy array of `as_array`, which `made` keeps. Throws
+  /// Error if that has none either.
   Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
     static constinit nb::handle masked;  // a guarded import would block threads with the lock
     if (!masked.is_valid())
@@ -160,7 +160,7 @@ class Buffer {
   bool there_ = false;
 };
 
-/// Treats both format codes of C's 64-bit integers as equal, and marked native order as unmarked.
+/// Equates both codes of C's 64-bit integers, and marked native order with unmarked.
 inline bool equal_format(std::string_view a, std::string_view b) {
   constexpr std::string_view native = std::endian::native == std::endian::little ? "<=@" : ">=@";
   for (auto* each : {&a, &b})

@@ -9,7 +9,7 @@
 namespace parhelion::python {
 namespace {
 
-// Runs one agreement as a collective call made in Python.
+// One agreement, as a collective call made in Python.
 template <class Work>
 auto doing(const Communicator& comm, const std::string& call, double timeout_s, Work&& work) {
   const CollectiveCall current(comm, call, timeout_s);

@@ -1,4 +1,3 @@
-// Domains and patterns.
 #include <numeric>
 
 #include "bindings.hpp"

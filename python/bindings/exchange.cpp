@@ -1,4 +1,3 @@
-// Exchanges of fields, with the arrays and reductions of their calls.
 #include "parhelion/exchange/exchange.hpp"
 
 #include "python_exchange.hpp"
@@ -80,7 +79,7 @@ std::uintptr_t address_of(nb::handle stream) {
   return address;
 }
 
-// The stream of pending work on an array.
+// The stream of an array's pending work.
 std::shared_ptr<Queue> queue_of_array(std::uintptr_t stream, std::uintptr_t array) {
   auto queue = queue_of_stream(reinterpret_cast<void*>(stream), reinterpret_cast<void*>(array));
   if (const std::string why = queue->refusal(); !why.empty()) throw Error(why);
@@ -134,17 +133,17 @@ class CallArrays {
     for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
     return places_;
   }
-  // Orders the queue of stream `own` after the streams that arrays of the call tell of.
+  // Orders the queue of stream `own` after the arrays' streams.
   void order(Queue& queue, std::uintptr_t own) const {
     if (!queue.refusal().empty()) return;  // the call throws
     for (const auto& [stream, array] : streams_)
       if (stream != own) queue.follow(*queue_of_array(stream, array));
   }
-  // Converted arrays and items of lists; the caller must keep them while in use.
+  // Converted arrays and list items; the caller must keep them while in use.
   const nb::list& made() const { return made_; }
 
  private:
-  // Layout of an array at construction.
+  // At construction.
   struct Made {
     std::string format;
     std::vector<Py_ssize_t> shape, strides;
@@ -158,7 +157,7 @@ class CallArrays {
         {buffer->strides, buffer->strides + n}, {}};
   }
 
-  // A field is one array, a list or tuple of them, or an object with `arrays` and `halo`.
+  // One array, a list or tuple of them, or an object with `arrays` and `halo`.
   void take_entry(std::size_t i, nb::handle given) {
     const auto& entry = entries_[i];
     const std::string name = "array " + std::to_string(i);
@@ -221,7 +220,7 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
           [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
     make(std::move(groups), options);
   }
-  // A subset of another exchange.
+  // A subset.
   PythonExchange(const PythonExchange& whole, IntList fields, GivenSides depth, Neighbors neighbors,
       nb::object arrays, const nb::list& call_arrays, nb::object as_array)
       : PythonExchangeOf(std::move(arrays), whole.guard_),
@@ -279,7 +278,7 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 
  private:
   void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
-  // Its arrays are valid until the next call; without a queue if the stream is None.
+  // Arrays are valid until the next call; no queue if the stream is None.
   struct Call {
     Guard::Inside inside;
     ArrayList arrays;
@@ -317,7 +316,6 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
   std::shared_ptr<Queue> queue_;  // of the last begin
 };
 
-// Binds `of(direction)` of the plan.
 auto sent_by(auto (Plan::*of)(Direction) const) {
   return [of](const PythonExchange& self, const std::string& direction) {
     if (direction != "forward" && direction != "reverse")

@@ -1,4 +1,3 @@
-// Index maps, and exchanges of the arrays of each call.
 #include "parhelion/index_map/index_map.hpp"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ Element element_of(const Buffer& buffer) {
   return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
 }
 
-// Holds the buffers of a call's arrays of a map, or of rows.
+// The buffers of a call's arrays of a map, or of rows.
 class SeenArrays {
  public:
   SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array)
@@ -50,7 +49,7 @@ class SeenArrays {
   const std::vector<CellValues>& values() const { return values_; }
 
  private:
-  // Later axes, those within a cell, must be contiguous in C order.
+  // Axes within a cell must be contiguous in C order.
   CellValues see(nb::handle object, byte_count cells, const std::string& name) {
     const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
     if (buffer->ndim < 1 || buffer->shape[0] != cells)
@@ -69,7 +68,7 @@ class SeenArrays {
     return {{buffer.start(), buffer->strides[0]}, {}, element_of(buffer),
         static_cast<int>(width / buffer->itemsize)};
   }
-  // For a map with places: any strides. Reverses NumPy's axes: the fastest comes first.
+  // Any strides. Reverses NumPy's axes: the fastest comes first.
   CellValues see_placed(nb::handle object, const std::string& name) {
     const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
     ArrayShape shape{buffer.start(), element_of(buffer), static_cast<std::size_t>(buffer->ndim)};
@@ -165,7 +164,7 @@ auto beginning(auto begin) {
   };
 }
 
-// Passes a reader of the mask to `call`, so that all ranks report its errors.
+// `call` reads the mask, so that all ranks report errors.
 template <class Call>
 auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Call&& call) {
   const Guard::Inside inside(map.guard);
@@ -182,7 +181,7 @@ auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_arra
   });
 }
 
-// Clamps values that do not fit to invalid cells or ranks.
+// Clamps what does not fit to invalid cells or ranks.
 std::vector<int> narrow(const Ids& values) {
   std::vector<int> narrowed;
   for (const std::int64_t value : span_of(values))

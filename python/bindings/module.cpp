@@ -1,4 +1,4 @@
-// The native module; the Python package converts arguments and NumPy arrays.
+// The native module; the package converts arguments and arrays.
 #include "bindings.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
@@ -67,7 +67,7 @@ std::vector<Told> list_transports() {
   return all;
 }
 
-// A thread in a reduction waits for the interpreter's lock, which the caller of MPI_Finalize holds.
+// A thread in a reduction waits for the lock, which the caller of MPI_Finalize holds.
 void stop_progress_unlocked() {
   if (Py_IsInitialized() && PyGILState_Check()) unlocked(stop_progress);
 }
@@ -86,7 +86,7 @@ NB_MODULE(_core, module) {
   using namespace parhelion::python;
   module.attr("__doc__") =
       "Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.";
-  // Objects that live until exit are not the user's fault: suppresses nanobind's report.
+  // Objects that live until exit are not the user's fault.
   nb::set_leak_warnings(false);
   bind_errors(module);
   bind_communicator(module);

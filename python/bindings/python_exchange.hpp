@@ -1,4 +1,4 @@
-// Exchanges as Python objects, which keep their arrays alive and can be dropped at any time.
+// Exchanges as Python objects, which keep their arrays alive and may be dropped at any time.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace parhelion::python {
 
-/// A Python function `combine(into, other)` on the memory of elements.
+/// combine(into, other) on the memory of elements.
 struct PythonReduction {
   Element element;
   nb::object combine;
 };
 using AnyReduction = nb::typed<nb::handle, std::variant<nb::str, PythonReduction>>;
 
-/// A call's reduction: a name, or a Reduction, which it keeps alive. Stores the function's first
-/// exception until `rethrow`, because raising during an exchange would block other ranks, and
-/// combines nothing afterwards. Requires the interpreter's lock.
+/// A call's reduction: a name, or a Reduction, which it keeps alive. Keeps the function's first
+/// exception until `rethrow`, since raising during an exchange would block other ranks; after it,
+/// combines nothing. Requires the interpreter's lock.
 class PassedReduction {
  public:
   PassedReduction() = default;
@@ -77,7 +77,7 @@ class Guard {
   std::thread::id user_;
 };
 
-/// An operation on Python arrays that can be called, or begun and ended.
+/// An operation on Python arrays, also in halves.
 class AnyExchange {
  public:
   AnyExchange(const AnyExchange&) = delete;
@@ -115,13 +115,13 @@ class AnyExchange {
   }
 
  protected:
-  /// `guard`: the guard of the object that this belongs to, if any.
+  /// `guard`: of the object that this belongs to, if any.
   explicit AnyExchange(nb::object arrays, std::shared_ptr<Guard> guard = std::make_shared<Guard>())
       : guard_(std::move(guard)) {
     held_.arrays = std::move(arrays);
   }
 
-  /// Keeps other threads out while arrays are read and used.
+  /// Keeps other threads out.
   Guard::Inside enter() {
     require_usable();
     return Guard::Inside(*guard_);
@@ -131,8 +131,8 @@ class AnyExchange {
     const auto inside = enter();
     released(function);
   }
-  /// After `enter`: releases the interpreter's lock. After errors other than of value or type
-  /// that not all ranks have, messages may still arrive: marks the exchange as failed.
+  /// After `enter`: releases the interpreter's lock. Errors other than of value or type that not
+  /// all ranks have: messages may still arrive; the exchange has failed.
   template <class Function>
   void released(Function&& function) {
     try {
@@ -209,7 +209,7 @@ struct PythonStep {
   }
 };
 
-/// Binds a begin method so that it returns the step.
+/// A begin method that returns the step.
 template <class Exchange, class... Arguments>
 auto giving_step(void (Exchange::*begin)(Arguments...)) {
   return [begin](nb::handle_t<Exchange> self, Arguments... arguments) {
@@ -219,8 +219,8 @@ auto giving_step(void (Exchange::*begin)(Arguments...)) {
   };
 }
 
-/// Shows Python's garbage collector what an exchange holds, but never clears it: messages may be
-/// under way. Py_VISIT requires the names `visit` and `arg`.
+/// Shows the garbage collector what an exchange holds, but never clears it: messages may be under
+/// way. Py_VISIT requires the names `visit` and `arg`.
 template <class Exchange>
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -235,7 +235,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-/// A Python class with garbage-collector support.
+/// A class with garbage collection.
 template <class Held>
 nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = nullptr) {
   static PyType_Slot slots[] = {
@@ -245,7 +245,7 @@ nb::class_<Held> traversed(nb::module_& module, const char* name, const char* do
   return made;
 }
 
-/// Binds the methods common to all objects with begin and end.
+/// What all objects with begin and end have.
 template <class Exchange>
 nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
   return traversed<Exchange>(module, name)

@@ -1,5 +1,4 @@
-// Sums of shared points, redistributions, gather and scatter. `arrays` of a call keep the memory of
-// its fields alive.
+// `arrays` of a call keep the memory of its fields alive.
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/redistribution/gather.hpp"
 #include "parhelion/redistribution/redistribution.hpp"

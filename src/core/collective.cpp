@@ -128,7 +128,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
   return {told.begin(), told.end()};
 }
 
-// Collective: call right after the reduction in which rank `complainer` complained.
+// Collective, right after the reduction with the complaint.
 [[noreturn]] void throw_complaint(
     const Communicator& comm, const Complaint& mine, const Agreement& met) {
   CollectiveState& state = comm.collective_state();
@@ -159,7 +159,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
       met.left ? KnownTo::all_have_left : KnownTo::all_ranks);
 }
 
-// The lowest differing rank's text, and the number of ranks that differ from rank 0. Collective.
+// The lowest differing rank's text, and how many differ. Collective.
 std::string lowest_of(const Communicator& comm, const std::string& differs) {
   const std::uint64_t one = !differs.empty();
   const Agreement met = agree_unchecked(comm, {one != 0, false, 0, Combine::sum, {&one, 1}});
@@ -170,7 +170,7 @@ std::string lowest_of(const Communicator& comm, const std::string& differs) {
   return concat(text, " (", count, " of the ", comm.size() - 1, " other ranks differ from rank 0)");
 }
 
-// Throws when all ranks meet in different calls. Collective.
+// Collective. Names the ranks' different calls.
 [[noreturn]] void tell_calls(const Communicator& comm) {
   const std::string mine(own_call(comm)), first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
   const std::string differs =
@@ -210,8 +210,8 @@ bool some_note_came(const Communicator& comm) {
   return there != 0;
 }
 
-// Sends to all ranks, or with waiting_tag to those of tells_of_waits. The buffer is orphaned: MPI
-// may still send it after this rank fails.
+// Sends to all ranks, with waiting_tag only to those of tells_of_waits. Orphans the buffer: MPI may
+// still send it after this rank fails.
 void tell(const Communicator& comm, const Note& mine, int tag) {
   const auto sent = std::make_shared<Note>(mine);
   for (int rank = 0; rank < comm.size(); ++rank) {
@@ -225,7 +225,6 @@ void tell(const Communicator& comm, const Note& mine, int tag) {
   orphan(sent);
 }
 
-// Receives one note, if any; returns whether it did.
 bool take_note(const Communicator& comm, int tag, std::map<int, Note>& notes) {
   int there = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -280,7 +279,7 @@ std::string who_is_where(
       ErrorKind::timeout);
 }
 
-// Once per call, the lowest rank that receives notes prints a warning, unless all ranks are here.
+// Once per call: the lowest rank that receives notes warns unless all ranks are here.
 void warn(const Communicator& comm) {
   CollectiveState& state = comm.collective_state();
   while (take_note(comm, Communicator::waiting_tag, state.waiting)) {
@@ -300,9 +299,9 @@ void warn(const Communicator& comm) {
       seconds_text(warned_after_s).c_str(), text.c_str(), same_calls_everywhere);
 }
 
-// Call regularly in a wait on `all`: throws Error after the time limit and when another rank has
-// given up. Before that, waiting ranks send each other their calls. The pending operation cannot be
-// cancelled: the communicator must not be used again.
+// Call regularly in a wait on `all`. Waiting ranks tell each other their calls. Throws Error after
+// the time limit, and when another rank has given up: the communicator is then unusable, as the
+// pending operation cannot be cancelled.
 void look_at_the_clock(const Communicator& all, double waited_s) {
   const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
   if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
@@ -318,7 +317,7 @@ void look_at_the_clock(const Communicator& all, double waited_s) {
     warn(all);
 }
 
-// Notifies all ranks of this rank's failure. Allocates nothing: memory may have run out.
+// Allocates nothing: memory may have run out.
 void tell_failure(const Communicator& comm) {
   CollectiveState& state = comm.collective_state();
   std::uint64_t& told = state.failures[state.failures_told++ % state.failures.size()];
@@ -486,7 +485,7 @@ void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> valu
   }
 }
 
-// Binomial tree. Ranks that wait in it learn of failed ranks.
+// Binomial tree; waiting ranks learn of failed ones.
 Message broadcast(const Communicator& comm, Message message, int source) {
   const int size = comm.size(), place = (comm.rank() - source + size) % size;
   const auto rank_at = [&](int other) { return (other + source) % size; };
@@ -499,7 +498,7 @@ Message broadcast(const Communicator& comm, Message message, int source) {
   return message;
 }
 
-// Binomial tree: each rank joins the messages of consecutive ranks, itself first.
+// Binomial tree: joins messages of consecutive ranks.
 std::vector<Message> gather(const Communicator& comm, Message own) {
   const Tag tag = comm.next_tag();
   own.rank = comm.rank();
@@ -563,8 +562,8 @@ std::vector<std::int64_t> of_all(
 
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
   agree(comm);
-  // A late rank would hang in MPI_Comm_split after others gave up. Polls often for their notes:
-  // MPI may progress one message per poll.
+  // A late rank would hang in MPI_Comm_split after others gave up. Polls often: MPI may progress
+  // one message per poll.
   constexpr int polls = 64;
   for (int poll = 0; poll < polls; ++poll)
     if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");
@@ -623,7 +622,7 @@ class InWords final : public Properties {
       std::string_view name, std::string_view value, std::initializer_list<int> numbers) override {
     all += with_numbers(name, numbers) + '\0' + std::string(value) + '\0';
   }
-  // Name and value of each property, in turn, each with a zero behind it.
+  // Each property's name and value, each ended by a zero.
   std::string all;
 };
 
@@ -634,7 +633,7 @@ std::string next_word(std::string_view& text) {
   return word;
 }
 
-// The first property that differs from rank 0's, empty when all are equal.
+// The first property unlike rank 0's, else empty.
 std::string difference(std::string_view first, std::string_view mine, int rank) {
   while (!first.empty() || !mine.empty()) {
     const auto next = [](std::string_view& all) {

@@ -19,7 +19,7 @@ namespace parhelion {
 
 namespace {
 
-// Waits at most 1 s: the other ranks may be gone while the program ends.
+// Waits at most 1 s: the others may be gone at the program's end.
 bool ends_soon(MPI_Request& request, double start) {
   constexpr double patience_s = 1;
   for (int over = 0;;) {
@@ -30,7 +30,7 @@ bool ends_soon(MPI_Request& request, double start) {
   }
 }
 
-// Receives messages of failed exchanges: some MPIs refuse to free a communicator with unread ones.
+// Receives messages of failed exchanges: some MPIs free no communicator with unread ones.
 void receive_what_is_left(MPI_Comm comm) {
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
@@ -48,8 +48,8 @@ void receive_what_is_left(MPI_Comm comm) {
   }
 }
 
-// Collective. Long messages progress only while the sender calls MPI. A communicator with a pending
-// barrier, because a rank did not come, stays: Open MPI would use it after the free.
+// Collective. Long messages progress only while the sender calls MPI. A communicator whose barrier
+// a rank did not join stays: Open MPI would use it after the free.
 void free_together(std::vector<MPI_Comm> comms) {
   std::vector<MPI_Request> barriers(comms.size(), MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < comms.size(); ++i) {
@@ -61,7 +61,7 @@ void free_together(std::vector<MPI_Comm> comms) {
     if (comms[i] != MPI_COMM_NULL && ends_soon(barriers[i], start)) MPI_Comm_free(&comms[i]);
 }
 
-// Duplicates released by a destructor or Python's collector, which must not wait; freed when MPI
+// Duplicates released by destructors or Python's collector, which must not wait; freed when MPI
 // ends.
 class Orphans {
  public:
@@ -84,7 +84,6 @@ class Orphans {
 
 }  // namespace
 
-// Tag numbers and their use by objects of this rank.
 struct Communicator::Tags {
   static constexpr int first = Communicator::waiting_tag + 1;
   static constexpr int end = 32767;  // minimum of MPI_TAG_UB (MPI-4.1 §9.1.2)
@@ -98,7 +97,7 @@ struct Communicator::Tags {
   static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
   static int at(std::uint64_t number) { return first + number % (end - first); }
   bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
-  /// The next tag of this round; −1 if taken.
+  /// −1 if taken.
   int next() {
     const int tag = at(used++);
     return (taken[tag / 64] & bit(tag)) != 0 ? -1 : tag;
@@ -107,8 +106,7 @@ struct Communicator::Tags {
   void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
-// First reduction, on the user's communicator: out of memory, and x and ~x of a hash of the
-// environment.
+// On the user's communicator: out of memory, x and ~x of the environment's hash.
 struct Communicator::FirstStep {
   std::array<std::uint64_t, 3> mine{}, all{};
 };
@@ -179,7 +177,7 @@ int Communicator::attribute_key() {
 
 namespace {
 
-// Variables that determine messages: all ranks need equal values.
+// Variables that determine messages: equal on all ranks.
 constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS", "PARHELION_BEGIN_BYTES",
     "PARHELION_PIECE_BYTES", "PARHELION_NODE_MESSAGES", "PARHELION_LARGEST_COUNT",
     "PARHELION_XPMEM"};
@@ -189,7 +187,7 @@ std::string value_of(const char* variable) {
   return text == nullptr ? "not set" : text;
 }
 
-// Waits on the user's communicator, before ranks can send notes about who is missing.
+// On the user's communicator: ranks cannot yet send notes about who is missing.
 void await_all(MPI_Comm user, MPI_Request& request) {
   const double limit_s = setup_time_limit(0), start = MPI_Wtime();
   int rank = 0, size = 0;
@@ -215,7 +213,7 @@ void await_all(MPI_Comm user, MPI_Request& request) {
   }
 }
 
-// PARHELION_NODE_RANKS: number of consecutive ranks of one node that count as a node; 0: all.
+// Consecutive ranks of a node that count as one; 0: all.
 int ranks_of_node() {
   return static_cast<int>(
       std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
@@ -260,7 +258,7 @@ Communicator::Communicator(MPI_Comm user) {
   make_from(user);
 }
 
-// A rank that is out of memory reports it in the first reduction, which allocates nothing.
+// Ranks out of memory tell the first reduction, which allocates nothing.
 void Communicator::make_from(MPI_Comm user) {
   std::unique_ptr<std::shared_ptr<State>> made;
   Hash environment;

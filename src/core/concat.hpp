@@ -1,4 +1,3 @@
-// Concatenates texts and numbers for messages.
 #pragma once
 
 #include <concepts>

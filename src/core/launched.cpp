@@ -49,20 +49,19 @@ bool has_terminal() {
   return terminal >= 0;
 }
 
-// Excludes batch scripts, which set SLURM_PROCID, and shells of `srun --pty`, whose steps inherit
-// SLURM_PTY_PORT but not the terminal.
+// Excludes batch scripts, which set SLURM_PROCID, and `srun --pty` shells, whose steps inherit
+// SLURM_PTY_PORT but no terminal.
 bool is_slurm_step() {
   return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) &&
          std::getenv("SLURM_STEP_NUM_TASKS") && !(std::getenv("SLURM_PTY_PORT") && has_terminal());
 }
 
-// A launcher's environment variables.
 struct Launched {
   std::string kind;
   int rank, size;
 };
 
-// Whether srun itself numbered the ranks, not another launcher that it started on each node.
+// Whether srun numbered the ranks, not a launcher that it started on each node.
 bool by_srun(const Launched& told) {
   return is_slurm_step() && number("SLURM_PROCID") == told.rank &&
          number("SLURM_STEP_NUM_TASKS") == told.size;
@@ -101,7 +100,7 @@ constexpr const char* built_for = "MPICH " MPICH_VERSION;
 constexpr const char* built_for = "";
 #endif
 
-// The library behind a program's `use mpi`, which may differ from the one behind the C functions.
+// The library behind `use mpi`, which may differ from that of the C functions.
 std::string fortran_library_version() {
   Dl_info place{};
   void* const start = dlsym(RTLD_DEFAULT, "mpi_init_");
@@ -120,7 +119,7 @@ int family_of(const std::string& version) {
   return 0;
 }
 
-// Name of an MPI of another family than this library's, else empty.
+// An MPI of another family than this library's, else empty.
 std::string other_mpi() {
   const int own = family_of(built_for);
   for (const std::string& version : {library_version(), fortran_library_version()})
@@ -148,7 +147,7 @@ std::string mpiexec_of(const std::string& version) {
   return "the mpiexec of " + name_of(version);
 }
 
-// The command line, with quotes where a word needs them.
+// Quotes words where needed.
 std::string own_command() {
   constexpr std::size_t longest = 400;
   std::ifstream stream("/proc/self/cmdline", std::ios::binary);
@@ -176,7 +175,6 @@ bool is_rank_0() {
   return true;
 }
 
-// Nullopt unless a launcher set rank and size.
 std::optional<Launched> launched() {
   for (const auto& [kind, rank, size] : launchers) {
     if (std::strcmp(kind, "slurm") == 0 && !is_slurm_step()) continue;
@@ -186,14 +184,12 @@ std::optional<Launched> launched() {
   return std::nullopt;
 }
 
-// The launcher's data when it started several ranks and PARHELION_ALONE is not set.
 std::optional<Launched> one_of_several() {
   auto told = launched();
   if (told && (told->size < 2 || is_on("PARHELION_ALONE"))) told.reset();
   return told;
 }
 
-// The command that starts all ranks of this program under its MPI.
 std::string right_start(const Launched& told, const std::string& version) {
   const std::string rest = concat(" -n ", told.size, " ", own_command());
   // Intel's mpiexec works under Slurm; srun would need the path of Slurm's PMI library.
@@ -201,7 +197,7 @@ std::string right_start(const Launched& told, const std::string& version) {
   return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
 }
 
-// Why MPI cannot start under this launcher, empty when no reason is known. Call before MPI_Init.
+// Why MPI cannot start under this launcher, empty if unknown. Call before MPI_Init.
 std::string why_mpi_will_not_start() {
   const auto told = one_of_several();
   if (!told) return {};

@@ -1,4 +1,3 @@
-// Ranks in error texts, and the error for a rank that has ended.
 #pragma once
 
 #include <vector>
@@ -24,7 +23,7 @@ inline constexpr const char* lost_rank_remedy =
     ": look for its error message or the system's log (out of memory, a signal) and "
     "start the job again";
 
-/// Carries the rank, so that the catcher can notify others.
+/// For catchers that notify others.
 class LostRank : public Error {
  public:
   LostRank(int rank, const std::string& how)

@@ -1,4 +1,3 @@
-// Lifetime of communicators that the library's objects create.
 #pragma once
 
 #include <atomic>
@@ -9,9 +8,9 @@ namespace parhelion {
 
 /// Communicators created from one communicator (Communicator::shared_state).
 ///
-/// MPI_Comm_free is collective, but destructors run in any order on each rank. So a destructor only
-/// drops its communicator, and the next object that creates one first frees, in order of creation,
-/// those that every rank has dropped. The user's MPI_Comm_free frees the rest.
+/// MPI_Comm_free is collective, but each rank destroys objects in its own order. So a destructor
+/// only drops its communicator; before the next is created, those that every rank has dropped are
+/// freed, in order of creation. The user's MPI_Comm_free frees the rest.
 class MadeComms {
  public:
   /// Its destructor drops the communicator on this rank. Local.
@@ -42,11 +41,10 @@ class MadeComms {
   MadeComms& operator=(const MadeComms&) = delete;
   ~MadeComms();
 
-  /// Collective: frees the communicators that all ranks have dropped and reserves memory for one
-  /// more, on all ranks or none. Call it right before creating one, after everything that can
-  /// fail.
+  /// Collective: frees what all ranks have dropped and reserves memory for one more, on all ranks
+  /// or none. Call right before creating one, after all that can fail.
   void free_dropped(const Communicator& comm);
-  /// Takes ownership of a new communicator. Local; allocates nothing.
+  /// Owns a new communicator. Local; allocates nothing.
   Use add(MPI_Comm made);
 
  private:
@@ -54,7 +52,7 @@ class MadeComms {
     MPI_Comm comm;
     std::shared_ptr<std::atomic<bool>> dropped;
   };
-  std::vector<Made> all_;  // same length on all ranks: all changes are collective
+  std::vector<Made> all_;  // same length everywhere: changes are collective
   std::shared_ptr<std::atomic<bool>> next_;
 };
 

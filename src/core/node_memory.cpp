@@ -57,7 +57,7 @@ class Segment {
   int descriptor() const { return descriptor_; }
   std::uint64_t identity() const { return identity_; }
 
-  // Allocates the pages now, so that a lack of memory is an error here instead of a signal later.
+  // Allocates the pages now: a lack of memory is an error here, a signal later.
   void take(byte_count first, byte_count bytes) const {
     if (!take_pages(first, first + bytes)) fail("fallocate", bytes, remedy);
     map_pages_now(start_ + first, bytes);
@@ -75,7 +75,7 @@ class Segment {
         MADV_HUGEPAGE);  // optional
   }
 
-  // In chunks: a signal undoes a whole fallocate, which a profiler's timer could repeat forever.
+  // In chunks: a signal undoes a whole fallocate; a profiler's timer could do so forever.
   bool take_pages(byte_count first, byte_count end) const {
     constexpr byte_count piece = 2 << 20;
     for (; first < end; first += piece)
@@ -92,8 +92,7 @@ class Segment {
   std::uint64_t identity_ = 0;
 };
 
-// One allocation's pages. They live as long as their segment: neighbors use them until they unmap
-// it.
+// One allocation's pages, alive as long as their segment: neighbors use them until they unmap it.
 struct Range {
   std::shared_ptr<const Segment> segment;
   byte_count first, size;
@@ -104,8 +103,7 @@ struct Registry {
   std::mutex mutex;
   std::atomic<std::uint64_t> returns{0};
   std::map<const std::byte*, std::weak_ptr<Range>> ranges;
-  // Small ranges share segments, because each costs a descriptor: the last segment, and its bytes
-  // in use.
+  // The last segment and its bytes in use: small ranges share segments, as each costs a descriptor.
   std::weak_ptr<const Segment> shared;
   byte_count used = 0;
   pid_t process = 0;  // a forked process starts its own segment
@@ -118,7 +116,7 @@ Registry& registry() {
 
 // With overcommitted memory, allocating too much makes the kernel kill a process.
 void require_available(byte_count bytes) {
-  constexpr byte_count small = 16 << 20;  // check only above 16 MiB
+  constexpr byte_count small = 16 << 20;
   if (bytes <= small) return;
   const byte_count available = available_memory();
   if (bytes > available)
@@ -164,8 +162,8 @@ std::shared_ptr<Range> make_range(byte_count bytes) {
   return range;
 }
 
-// Page-aligned arrays share cache sets and look alike to the store buffer, which compares 12
-// address bits: offsets successive arrays by some cache lines.
+// Offsets successive arrays by some cache lines: page-aligned ones share cache sets and look alike
+// to the store buffer, which compares 12 address bits.
 byte_count next_color() {
   static std::atomic<unsigned> count{0};
   return (count.fetch_add(1, std::memory_order_relaxed) % 12) * 5 * 64;

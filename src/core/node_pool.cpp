@@ -1,4 +1,4 @@
-// The memory pool of NodeAllocator.
+// NodeAllocator's memory pool.
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t line = 64, largest_block = 1 << 16, first_chunk = 1 << 16,
                       largest_chunk = 1 << 21;
 
-// Cuts blocks from chunks and reuses freed ones by size and alignment. All sizes share chunks,
-// because each costs a descriptor; large requests get their own. Bookkeeping is in ordinary memory
-// and changes only after allocation succeeds, so a failed request leaves the pool valid.
+// Cuts blocks from chunks; reuses freed ones by size and alignment. All sizes share chunks, as each
+// costs a descriptor; large requests get their own. Bookkeeping, in ordinary memory, changes only
+// after allocation succeeds: a failed request leaves the pool valid.
 class Blocks {
  public:
   void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -27,7 +27,7 @@ class Blocks {
     if (kind.size > largest_block) return aligned(add_chunk(kind), kind.alignment);
     Free& free = free_[kind];
     if (free.blocks.empty()) {
-      free.blocks.reserve(free.all + 1);  // so that deallocate cannot fail
+      free.blocks.reserve(free.all + 1);  // so deallocate cannot fail
       void* const block = cut(kind);
       ++free.all;
       return block;
@@ -95,12 +95,12 @@ class Blocks {
   std::mutex mutex_;
   Chunks chunks_;
   std::map<Kind, Free> free_;
-  std::byte* next_ = nullptr;  // start of the next block
+  std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   std::size_t chunk_size_ = first_chunk;
 };
 
-// A forked process starts its own pool: inherited memory is shared with the parent, which owns it.
+// A forked process starts its own pool: the parent owns inherited, shared memory.
 struct Pool {
   const pid_t process = getpid();
   Blocks blocks;

@@ -1,5 +1,5 @@
-// Buffers that outlive their owners, because MPI after a failed exchange, or a neighbor, may still
-// use them.
+// Buffers that outlive their owners: MPI, after a failed exchange, or a neighbor may still use
+// them.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,12 @@
 
 namespace parhelion {
 
-/// Keeps the memory, still reachable for leak checkers, until the process ends. Thread-safe.
+/// Keeps the memory until the process ends, reachable for leak checkers. Thread-safe.
 void orphan(std::shared_ptr<const void> memory);
-/// Keeps the memory until `released` returns true; called on the next orphan_until and when MPI
-/// ends. Thread-safe.
+/// Keeps the memory until `released` returns true; the next orphan_until and MPI's end ask.
+/// Thread-safe.
 void orphan_until(std::shared_ptr<const void> memory, std::function<bool()> released);
-/// Frees released memory now. Thread-safe.
+/// Thread-safe.
 void free_released();
 
 }  // namespace parhelion

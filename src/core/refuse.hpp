@@ -1,4 +1,4 @@
-// Throws errors whose messages consist of several parts.
+// Throws Error with concatenated parts.
 #pragma once
 
 #include "core/concat.hpp"
@@ -6,7 +6,6 @@
 
 namespace parhelion {
 
-/// Throws Error with the parts, one after another.
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
   throw Error(concat(parts...));

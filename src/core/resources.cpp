@@ -33,7 +33,7 @@ bool names(const std::string& controllers, std::string_view controller) {
 }
 
 // Folders of this process's group and its ancestors for `controller` ("cpu", "memory"), versions 1
-// and 2. In a container, the own group is often the root.
+// and 2. In containers, the own group is often the root.
 std::vector<fs::path> control_groups(std::string_view controller, const fs::path& system) {
   std::vector<fs::path> folders;
   std::ifstream groups(system / "proc/self/cgroup");
@@ -50,7 +50,7 @@ std::vector<fs::path> control_groups(std::string_view controller, const fs::path
   return folders;
 }
 
-// The first line, empty for an unreadable file.
+// Empty if unreadable.
 std::string line_of(const fs::path& file) {
   std::string line;
   std::ifstream stream(file);
@@ -58,7 +58,7 @@ std::string line_of(const fs::path& file) {
   return line;
 }
 
-// The quota in processors; infinite when `quota` is "max" or -1.
+// In processors; infinite when `quota` is "max" or -1.
 double share(const std::string& quota, const std::string& period) {
   const double time = std::strtod(quota.c_str(), nullptr),
                of = std::strtod(period.c_str(), nullptr);
@@ -84,7 +84,7 @@ int at_least_one(double count, const fs::path& system) {
   return static_cast<int>(std::max(1.0, std::min(count, std::ceil(processors_granted(system)))));
 }
 
-// Key of a thread's core; the thread's number when the system does not name siblings.
+// A thread's core; its number when the system names no siblings.
 std::string core_of(std::size_t thread, const fs::path& system) {
   const fs::path folder = system / "sys/devices/system/cpu" / concat("cpu", thread) / "topology";
   for (const char* name : {"core_cpus_list", "thread_siblings_list"})
@@ -148,7 +148,7 @@ namespace {
 
 constexpr byte_count unlimited = std::numeric_limits<byte_count>::max();
 
-// Value of a line such as "MemAvailable: 123 kB", else `otherwise`.
+// Of a line such as "MemAvailable: 123 kB", else `otherwise`.
 byte_count value_of(const std::string& file, const std::string& key, byte_count otherwise) {
   std::ifstream in(file);
   for (std::string word; in >> word; in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))

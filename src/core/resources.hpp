@@ -1,5 +1,4 @@
-// Hardware threads and memory that this process may use. The command line counts cores the same
-// way: python/parhelion/launch/cores.py.
+// python/parhelion/launch/cores.py counts cores the same way.
 #pragma once
 
 #include <string>
@@ -9,26 +8,25 @@
 
 namespace parhelion {
 
-/// One bit per hardware thread, in as many words as the kernel uses: equal for all ranks of a node.
+/// One bit per hardware thread, in the kernel's number of words: equal on all ranks of a node.
 using CpuMask = std::vector<std::uint64_t>;
 
-/// The hardware threads that this process may run on. Local; throws Error when the system refuses.
+/// Threads that this process may run on. Local; throws Error when the system refuses.
 CpuMask usable_threads();
 
-/// The threads of a mask, the first of each core before the second of any, so that as many
-/// processes as cores share none. Local.
+/// The first thread of each core before the second of any: processes up to the number of cores
+/// share none. Local.
 std::vector<int> core_by_core(const CpuMask& threads, const std::string& system = "/");
 
-/// Number of processes that can run on `threads` at the same time: one each, limited by the CPU
-/// quota of the control groups. At least 1. `system`: root of /proc and /sys. Local.
+/// Processes that can run on `threads` at once: one each, at most the control groups' CPU quota, at
+/// least 1. `system`: root of /proc and /sys. Local.
 int processes_at_once(const CpuMask& threads, const std::string& system = "/");
 
-/// The same with one process per core instead of per hardware thread. At least 1. Local.
+/// The same with one process per core. Local.
 int cores_at_once(const CpuMask& threads, const std::string& system = "/");
 
 /// Bytes that this process can allocate before the node or a control group (version 1 or 2) around
-/// it runs out; a huge number when neither has a limit. An estimate: other processes allocate too.
-/// `system`: root of /proc and /sys. Local.
+/// it runs out; huge without limits. An estimate: others allocate too. `system`: as above. Local.
 byte_count available_memory(const std::string& system = "/");
 
 }  // namespace parhelion

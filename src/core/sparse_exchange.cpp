@@ -6,7 +6,7 @@
 namespace parhelion {
 namespace {
 
-// Sends chunks of `largest` bytes and a shorter, possibly empty last one: MPI counts are ints.
+// Sends chunks of `largest` bytes and a shorter, maybe empty last one: MPI counts are ints.
 void send(const Communicator& comm, int rank, std::span<const std::byte> bytes, int tag,
     bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
   const auto call = synchronous ? MPI_Issend : MPI_Isend;
@@ -25,7 +25,7 @@ bool have_ended(std::vector<MPI_Request>& requests) {
   return done != 0;
 }
 
-// Receives into `room(bytes)`; returns the number of bytes.
+// Returns the byte count.
 template <class Room>
 std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Room& room) {
   MPI_Message message;
@@ -67,8 +67,7 @@ Message receive(const Communicator& comm, int rank, int tag, std::size_t largest
 }
 
 // Receives messages, by `take(rank)`, until all ranks' synchronous sends are matched and the
-// nonblocking reduction completes (NBX: Hoefler et al., PPoPP 2010). Returns whether all prints are
-// equal.
+// reduction ends (NBX: Hoefler et al., PPoPP 2010). Returns whether all prints are equal.
 template <class Sent, class Take>
 bool take_all(
     const Communicator& comm, int tag, std::uint64_t print, const Sent& sent, const Take& take) {
@@ -88,7 +87,7 @@ bool take_all(
 
 const auto in_rank_order = [](const auto& a, const auto& b) { return a.rank < b.rank; };
 
-// Pending sends. Orphans their buffers when the exchange fails: MPI may still read them.
+// Pending sends. Orphans their buffers after a failure: MPI may still read them.
 class Outbox {
  public:
   Outbox(const Communicator& comm, std::vector<Message> messages, std::size_t largest)
@@ -100,7 +99,7 @@ class Outbox {
     if (!sent_) orphan(messages_);
   }
 
-  /// Sends all messages to other ranks; returns those to this rank.
+  /// Returns messages to this rank.
   std::vector<Message> send_all(int tag, bool synchronous) {
     std::vector<Message> own;
     sent_ = false;
@@ -123,7 +122,7 @@ class Outbox {
   bool sent_ = true;
 };
 
-// Runs an exchange with a tag of its own, which separates a fast rank's next round from this one.
+// An own tag separates a fast rank's next round from this one.
 template <class Work>
 std::vector<Message> with_own_tag(const Communicator& comm, const Work& work) {
   Tag tag = comm.next_tag();

@@ -1,4 +1,3 @@
-// Time limits of waits, and defaults of checks.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +13,14 @@ bool checks_by_environment();
 /// PARHELION_TIMEOUT in seconds, 0 if unset, nullopt if it is no number from 0 on.
 std::optional<double> told_time_limit();
 
-/// Seconds: the option if positive; else PARHELION_TIMEOUT; else 30 in checked mode (option or
-/// environment); else 0, no limit.
+/// Seconds: the option if positive, else PARHELION_TIMEOUT, else 30 in checked mode (option or
+/// environment), else 0: no limit.
 double time_limit(double from_options, bool checked = false);
 /// The limit for collective set-up, where others may work for seconds: at least 5 s from options.
 double setup_time_limit(double from_options);
 
-/// Duration of a wait. Each look adds at most 0.2 s, so that a stopped process or paused machine
-/// does not blame its neighbors.
+/// A wait's duration. Each look adds at most 0.2 s: a stopped process or paused machine must not
+/// blame its neighbors.
 class WaitTime {
  public:
   using Clock = std::chrono::steady_clock;
@@ -37,8 +36,8 @@ class WaitTime {
   double waited_s_ = 0;
 };
 
-/// Yields the core after a few calls, because with more ranks than cores each would poll to the end
-/// of its time slice. After 2 ms it sleeps 1/20 of the time waited, at most 1 ms.
+/// Yields the core after a few calls: with more ranks than cores, each would poll to the end of its
+/// time slice. After 2 ms sleeps 1/20 of the time waited, at most 1 ms.
 class Patience {
  public:
   void wait() {

@@ -1,4 +1,4 @@
-// Blocks of a grid by position, inverse seams, extents as text, and loops over index ranges.
+// Blocks of a grid by position, inverse seams, extents as text, loops over index ranges.
 #pragma once
 
 #include "core/concat.hpp"
@@ -40,7 +40,6 @@ inline int points_of_next(const Axis& axis, int block) {
 /// The path in the opposite direction. Its axes must be explicit.
 Seam inverse(const Seam& seam);
 
-/// The cells or points of a block.
 inline Box owned_at(const CartesianDomain& domain, const Position& position) {
   Box box;
   for (int d = 0; d < domain.dimensions(); ++d) {

@@ -17,7 +17,7 @@ void require(bool good, const Parts&... parts) {
   if (!good) refuse(parts...);
 }
 
-// The number of places; −1 if it overflows 64 bits.
+// −1 if it overflows 64 bits.
 global_index places_of(const std::vector<int>& grid) {
   global_index product = 1;
   for (int ranks : grid) {
@@ -27,8 +27,7 @@ global_index places_of(const std::vector<int>& grid) {
   return product;
 }
 
-// Counts of cells and bytes must fit in 64 bits; a halo must not contain billions of periodic
-// copies.
+// Cells and bytes must fit in 64 bits; halos must not hold billions of periodic copies.
 void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
   double cells = 1, blocks = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -103,7 +102,7 @@ std::string text(const Seam& seam) {
 
 bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; }
 
-// Fills in the axis map of a seam. Default: swap the axes of its two sides.
+// Completes a seam's axis map. Default: swap the axes of its sides.
 void complete_axes(Seam& seam, int dimensions, int tile_axis) {
   const std::string where = "the seam of " + text(seam.from);
   for (const TileSide& side : {seam.from, seam.to})
@@ -168,7 +167,7 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
           "itself");
 }
 
-// Seams with defaults filled in, one per tile.
+// Seams with defaults, one per tile.
 std::vector<Seam> validate_seams(
     const std::vector<global_index>& extents, const CartesianOptions& options) {
   const int dims = extents.size(), tile_axis = options.tile_axis;
@@ -211,7 +210,7 @@ void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& 
       "tiles go with an open boundary and the standard algorithm only");
 }
 
-// Uses gcd(ranks, tiles) ranks along the tile axis, so that all ranks own equally many tiles.
+// gcd(ranks, tiles) ranks along the tile axis: all ranks own equally many tiles.
 std::vector<int> choose_grid(
     int ranks, std::vector<global_index> extents, const CartesianOptions& options) {
   const int axis = options.tile_axis;
@@ -264,13 +263,12 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
   return axis;
 }
 
-// Must come first: ranks with a mask agree once more before they compare the rest.
+// First: ranks with a mask agree once more before they compare the rest.
 void tell_mask(Properties& told, bool is_there) {
   told.add("whether there is a mask", is_there ? "yes" : "no");
 }
 
-// Grid and periodicity of a Cartesian communicator, whose ranks are in row-major order (MPI-4.1
-// §8.5.1).
+// Grid and periodicity of a Cartesian communicator, ranks in row-major order (MPI-4.1 §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
   int kind = MPI_UNDEFINED, given = 0;
   check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
@@ -308,7 +306,7 @@ void validate_table(const std::vector<int>& table, int ranks) {
   }
 }
 
-// Collective. Only rank 0 reads the mask. Without a process grid it chooses one, and broadcasts it.
+// Collective. Only rank 0 reads the mask; without a process grid it chooses one and broadcasts it.
 WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_index>& extents,
     CartesianOptions& options, const std::function<void()>& check) {
   WetPlaces wet;

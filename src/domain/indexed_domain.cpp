@@ -67,8 +67,7 @@ std::vector<Message> wrap(const std::map<int, Desk>& desks) {
   return messages;
 }
 
-// Owner of the block that covers the start of this rank's range: the last registered on lower
-// ranks.
+// Owner of the block that covers this range's start: the last registered on lower ranks.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
   const int last = entries.empty() ? -1 : entries.back().owner;
   const auto later = [](std::int64_t before, std::int64_t mine) { return std::max(before, mine); };
@@ -141,7 +140,7 @@ void IndexedDomain::finish(SelfGhosts self) {
           ": every ghost needs an owner");
 }
 
-// Asks for each id once; −1 where nobody owns it.
+// Asks for each id once; −1: unowned.
 std::vector<int> IndexedDomain::find_owners(
     std::span<const global_index> ids, std::span<const local_index> ascending) const {
   std::vector<global_index> unique;
@@ -158,8 +157,8 @@ std::vector<int> IndexedDomain::find_owners(
   return owners;
 }
 
-// A distributed directory: rank i / ⌈limit / ranks⌉ looks up id i among its range's owners. A block
-// is registered once, at its first id; a prefix maximum finds owners of blocks that start further
+// A distributed directory: rank i / ⌈limit / ranks⌉ looks up id i among its range's owners. Blocks
+// register once, at their first id; a prefix maximum finds owners of blocks that start further
 // left.
 std::vector<int> IndexedDomain::ask_directory(std::span<const global_index> ids) const {
   const global_index range =

@@ -8,7 +8,7 @@
 namespace parhelion {
 namespace {
 
-// Summed-area table of wet cells: counts those in a box by 2^d lookups.
+// Summed-area table of wet cells: counts a box by 2^d lookups.
 class WetSums {
  public:
   WetSums(const std::vector<global_index>& extents, const std::vector<global_index>& own,

@@ -21,7 +21,7 @@ std::int64_t little_endian(const unsigned char* at, int bytes) {
   return bytes == word_bytes ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
-// The file of one rank. Never allocates more than the file's size.
+// One rank's file. Never allocates more than its size.
 class RankFile {
  public:
   explicit RankFile(const path& file) : file_(file) {
@@ -60,7 +60,6 @@ class RankFile {
   std::uintmax_t size_ = 0, read_ = 0;
 };
 
-// The numbers of owned cells and of ghosts.
 std::pair<std::int64_t, std::int64_t> read_counts(RankFile& from) {
   if (from.left() < 2 * word_bytes) from.refuse("ends before its two counts");
   const auto counts = from.numbers(2, word_bytes);
@@ -81,7 +80,7 @@ int ranks_of_name(const path& folder) {
   return error == std::errc{} && end == name.data() + name.size() ? ranks : 0;
 }
 
-// Path of this rank's file (data001, keys001, …); the data set must be for this number of ranks.
+// This rank's file (data001, keys001, …); the data set must be for this many ranks.
 path own_file(const path& folder, const char* what, const Communicator& comm) {
   std::error_code code;
   if (!std::filesystem::is_directory(folder, code))
@@ -96,7 +95,7 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
   return folder / name;
 }
 
-// The kind of the numbered entities, and their keys.
+// The entities' kind and keys.
 std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t owned) {
   std::error_code code;
   if (!std::filesystem::exists(file, code))

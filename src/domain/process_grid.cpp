@@ -21,8 +21,8 @@ struct Search {
   std::vector<int> grid;
   std::vector<Candidate> found = {};
 
-  // Halo cells of the largest block, which bounds the slowest rank. A grid with idle ranks is valid
-  // on request, but chosen only if no other exists.
+  // Halo cells of the largest block, which bounds the slowest rank. Chooses grids with idle ranks
+  // only if no other exists.
   double cost() const {
     double total = 0, penalty = 0;
     for (std::size_t d = 0; d < grid.size(); ++d) {

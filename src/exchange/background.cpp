@@ -10,7 +10,7 @@
 namespace parhelion {
 namespace {
 
-// Per process: exchanges on different communicators may wait for each other.
+// Per process: exchanges on different communicators may await each other.
 struct Works {
   std::mutex mutex;  // guards all and advanced; never held while work advances
   std::vector<BackgroundWork*> all;
@@ -29,7 +29,7 @@ Works& works() {
   return *instance;
 }
 
-// The first work under way from `at` on; moves `at` behind it.
+// The first from `at` on; moves `at` behind it.
 BackgroundWork* next_under_way(std::size_t& at) {
   const std::lock_guard lock(works().mutex);
   const auto& all = works().all;

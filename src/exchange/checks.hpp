@@ -1,4 +1,4 @@
-// Checked mode of an exchange: validates calls, arrays and ghosts.
+// Checked mode of an exchange.
 #pragma once
 
 #include "core/concat.hpp"
@@ -16,9 +16,8 @@
 
 namespace parhelion {
 
-/// Compares calls of an exchange and its subsets between neighbors. Each call sends a record to all
-/// neighbors without waiting; they compare it with their own call of that number. Null in unchecked
-/// mode.
+/// Compares calls of an exchange and its subsets between neighbors: each call sends them a record
+/// without waiting; they compare it with their own call of that number. Null in unchecked mode.
 class CallCheck {
  public:
   /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
@@ -28,8 +27,8 @@ class CallCheck {
     for (const int rank : neighbors_) heard_[rank] = 0;
   }
 
-  // MPI may still read an unreceived record of this rank; a record unreceived here would match the
-  // tag's next user.
+  // MPI may still read an unreceived record of this rank; one unreceived here would match the tag's
+  // next user.
   ~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) orphan(sent_);
     if (mpi_has_ended() || !has_taken_all()) tag_.keep();
@@ -38,16 +37,16 @@ class CallCheck {
   CallCheck(const CallCheck&) = delete;
   CallCheck& operator=(const CallCheck&) = delete;
 
-  /// Sends the next call's record and returns its number. Neither waits nor compares, so ranks
-  /// with equal calls can always end them.
+  /// Sends the next call's record; returns its number. Neither waits nor compares: ranks with equal
+  /// calls can always end them.
   std::uint64_t tell(const std::string& call) {
     while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
     send(mine_.emplace_back(record_of(++told_, Hash().add_range(call).value(), call)));
     return told_;
   }
 
-  /// Waits for these neighbors' records of that number and calls `get_on` meanwhile. Throws Error
-  /// for a differing record, after the time limit, for a lost neighbor, and as `look` does.
+  /// Waits for these neighbors' records of that number; calls `get_on` meanwhile. Throws Error for
+  /// a differing record, after the time limit, for a lost neighbor, and as `look` does.
   void await(
       std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on) {
     Waiter waiter(watched_, false, true, timeout_s_);
@@ -67,12 +66,12 @@ class CallCheck {
     }
   }
 
-  /// Collective over the neighbors: both of the above for all of them.
+  /// Collective over the neighbors: both of the above.
   void confirm(const std::string& call) {
     await(tell(call), neighbors_, [] {});
   }
 
-  /// Throws Error when another rank has reported differing calls; neighbors pass reports on.
+  /// Throws Error for differing calls that another rank reported; neighbors pass reports on.
   void look() {
     take();
     refuse_difference();
@@ -80,7 +79,7 @@ class CallCheck {
 
  private:
   struct Record {
-    // number 0: the calls of number `print` differ; the text describes how.
+    // number 0: the calls of number `print` differ, as the text says.
     std::uint64_t number = 0, print = 0;
     std::array<char, 400> call{};  // truncated
   };
@@ -175,7 +174,6 @@ class CallCheck {
       throw Error(difference_.call.data(), ErrorKind::communication);
   }
 
-  // Drops calls that every neighbor has reported.
   void forget_old() {
     std::uint64_t everywhere = told_;
     for (const auto& [rank, number] : heard_) everywhere = std::min(everywhere, number);
@@ -189,15 +187,13 @@ class CallCheck {
   NodeContext* watched_;
   std::uint64_t told_ = 0;
   std::shared_ptr<AllSent> sent_;
-  std::deque<Record> mine_;  // calls that some neighbor has not reported yet
-  std::map<int, std::deque<Record>>
-      early_;                           // by rank: records of calls that this rank has not made yet
-  std::map<int, std::uint64_t> heard_;  // by rank: number of the last record
-  Record difference_;                   // the one reported
+  std::deque<Record> mine_;                  // not yet reported by all neighbors
+  std::map<int, std::deque<Record>> early_;  // by rank: records of this rank's future calls
+  std::map<int, std::uint64_t> heard_;       // by rank: last record's number
+  Record difference_;
 };
 
-/// Fills `bytes` bytes: signaling NaNs for floating-point and complex elements, 0xdb for all
-/// others.
+/// Fills with signaling NaNs for floating-point and complex elements, else with 0xdb.
 inline void fill_poison(std::byte* first, byte_count bytes, const Element& element) {
   const bool single = element.scalar == Scalar::float32 || element.scalar == Scalar::complex64;
   const bool twice = element.scalar == Scalar::float64 || element.scalar == Scalar::complex128;
@@ -209,8 +205,8 @@ inline void fill_poison(std::byte* first, byte_count bytes, const Element& eleme
 }
 
 /// Checks the arrays of one exchange or subset. A forward exchange poisons ghosts at begin, to
-/// expose early reads. At end, values that this rank sends must equal their copies from begin; with
-/// several stages, whose later ones send ghosts, the poison too.
+/// expose early reads. At end, what this rank sends must equal its copy from begin; with several
+/// stages, which send ghosts too, so must the poison.
 class ArrayCheck {
  public:
   /// Local. The plan must outlive it.
@@ -223,7 +219,7 @@ class ArrayCheck {
     now_ = plan.executor->allocate(most);
   }
 
-  /// Call before the exchange begins: neighbors may write ghosts from then on.
+  /// Call before the exchange begins: then neighbors may write ghosts.
   void begin(const BoundArrays& arrays, Direction direction) {
     direction_ = direction;
     if (direction == Direction::forward)
@@ -237,7 +233,7 @@ class ArrayCheck {
   }
 
   /// Call at the end, before values move. Describes the first value that the program wrote since
-  /// begin, if any.
+  /// begin.
   std::string written(const BoundArrays& arrays) {
     std::string first;
     for (const PackedCells& cells : given())
@@ -246,7 +242,7 @@ class ArrayCheck {
   }
 
  private:
-  // A reverse exchange runs the plan's last stage first; the other stages combine into ghosts.
+  // In reverse, the plan's last stage runs first; the others combine into ghosts.
   bool kept(const PackedCells& cells) const {
     return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size();
   }
@@ -284,17 +280,17 @@ class ArrayCheck {
   Direction direction_ = Direction::forward;
 };
 
-/// Compares ghosts with their owners' values, exchanged over MPI into memory of the same layout.
+/// Compares ghosts with their owners' values, exchanged over MPI into equal memory.
 class StaleCheck {
  public:
-  /// Collective: allocates and sets up transports. Throws Error for arrays outside host memory.
+  /// Collective. Throws Error for arrays outside host memory.
   explicit StaleCheck(const Plan& plan) : plan_(plan) {
     allocate();
     arrays_ = std::make_unique<BoundArrays>(plan_);
     stages_ = select_by_name(plan_, *arrays_, parse_choice("mpi")).stages;
   }
 
-  /// Collective. Returns the ghosts that differ from their owners.
+  /// Collective.
   StaleGhosts find(const BoundArrays& arrays, double timeout_s) {
     for (PackedCells& cells : owned_) {
       cells.take(plan_, arrays.bases());

@@ -109,7 +109,7 @@ struct Exchange::Impl final : Operation {
   Plan plan;
   BoundArrays arrays;
   Selected chosen;            // a subset creates its stages at first use
-  double timeout_s, setup_s;  // time limits of exchanges and of collective set-up
+  double timeout_s, setup_s;  // of exchanges, of collective set-up
   struct Refusal {
     std::uint64_t version = 0;  // arrays for which the transports were tested
     std::string why;
@@ -117,11 +117,11 @@ struct Exchange::Impl final : Operation {
   Refusal of_forward, of_reverse;
   ProgressThread* progress = nullptr;
   std::vector<int> numbers;  // of a subset's fields in the whole
-  std::string subset;        // text, compared between ranks; empty: the whole
+  std::string subset;        // compared between ranks; empty: the whole
   std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
   std::shared_ptr<CallCheck> calls;
   std::unique_ptr<ArrayCheck> array_check;  // null: unchecked
-  std::uint64_t call = 0;                   // number of the current checked call
+  std::uint64_t call = 0;                   // current checked call
   std::shared_ptr<StaleCheck> stale_check;  // created on demand
   Direction way = Direction::forward;
 
@@ -195,7 +195,7 @@ struct Exchange::Impl final : Operation {
     of_forward = of_reverse = {arrays.version(), {}};
   }
 
-  // Collective. Subsets use the new choice from their next use on.
+  // Collective. Subsets take the new choice at their next use.
   void retune(const ArrayList& given) {
     const Communicator& comm = plan.communicator();
     Selected next = collectively(comm, "retune", setup_s, [&] {
@@ -277,8 +277,8 @@ struct Exchange::Impl final : Operation {
     begin(given, direction, how, queue, true);
     chosen.stages->leave(queue == nullptr);
   }
-  // If this rank forwards messages, others need a thread that does so until end; MPI must serve
-  // it. Throws if none can start.
+  // If this rank forwards messages, others need a thread that does so until end; MPI must serve it.
+  // Throws if it cannot start.
   void stand_in(Direction direction) {
     if (!progress && chosen.stages->passes_on(direction) && mpi_serves_all_threads())
       progress = &ProgressThread::of_process();
@@ -302,7 +302,7 @@ struct Exchange::Impl final : Operation {
     if (progress) progress->begun();
   }
 
-  // Returns why the transports cannot move the arrays, else an empty string.
+  // Why the transports cannot move the arrays, or "".
   const std::string& bind(const ArrayList& given, Direction direction) {
     arrays.bind(given);
     Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;

@@ -1,4 +1,4 @@
-// Selects the fastest candidate from times alone, so that tests can use made-up times.
+// Selects the fastest candidate from times alone: tests make them up.
 #include <cmath>
 
 #include "exchange/selection.hpp"
@@ -20,7 +20,7 @@ constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
 // Several samples outvote a disturbed one. Long exchanges wait for the network: a node that begins
-// early waits longer in one exchange and shorter in the next, so one sample averages two.
+// early waits longer in one exchange, shorter in the next, so one sample averages two.
 Turn turn_of(int candidate, int warming, double each_s) {
   constexpr double most = 200;
   const double each = std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
@@ -53,7 +53,7 @@ class Race {
   }
   double best_early() const { return std::ranges::min(standings_, {}, &Standing::early).early; }
 
-  // When its predecessor was refused, nothing is known, so the candidate is tried.
+  // After a refused predecessor, nothing is known: tries the candidate.
   bool is_worth_trying(const Candidate& candidate) const {
     const double best = best_early();
     if (best == Standing::unknown) return true;
@@ -74,8 +74,8 @@ class Race {
     return now;
   }
 
-  // Takes the minimum of two: the first one touches memory and connects. Long lists settle in the
-  // caches after about ten exchanges, which speeds up later candidates too.
+  // The minimum of two: the first touches memory and connects. Long lists settle in the caches
+  // after about ten exchanges, which speeds up later candidates too.
   void qualify(int i) {
     standing(i).refusal = track_.make(i);
     if (!standing(i).refusal.empty()) return;
@@ -92,8 +92,8 @@ class Race {
     }
   }
 
-  // Times all candidates once more: disturbances or core changes may have hit early ones. Those
-  // near the fastest, now or before, enter the rounds.
+  // Times all candidates again: disturbances or core changes may have hit early ones. Those near
+  // the fastest, now or before, enter the rounds.
   void look_again() {
     const double best_before = best_early();
     const auto was_near = [&](int i) { return standing(i).early <= finalist_factor * best_before; };
@@ -129,7 +129,7 @@ class Race {
     return round < least_rounds || spent_s_ + next <= std::max(most_exchanges * best, affordable_s);
   }
 
-  // Alternates the order: the preceding candidate may slow down or speed up the next.
+  // Alternates the order: each candidate may slow down or speed up the next.
   void take_round(int round) {
     std::vector<Turn> turns;
     for (const int i : in_) turns.push_back(turn_of(i, 1, best_early()));
@@ -148,7 +148,7 @@ class Race {
         in_, [&](int i) { return std::min(best_round(i), standings_[i].early) > factor * best; });
   }
 
-  // Whether no other candidate's best is as fast as the fastest's median.
+  // Whether no other's best reaches the fastest's median.
   bool stands_out() const {
     const int best = fastest();
     return std::ranges::none_of(
@@ -158,8 +158,8 @@ class Race {
   const std::vector<Candidate>& candidates_;
   Track& track_;
   std::vector<Standing> standings_;
-  std::vector<int> in_;  // candidates still in the race
-  double spent_s_ = 0;   // approximate, all turns
+  std::vector<int> in_;
+  double spent_s_ = 0;  // approximate, all turns
 };
 
 }  // namespace

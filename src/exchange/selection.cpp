@@ -19,7 +19,7 @@
 namespace parhelion {
 namespace {
 
-// Parses and removes the prefix before the colon.
+// Removes the prefix before the colon.
 Sequence take_sequence(std::string& name) {
   const auto colon = name.find(':');
   if (colon == std::string::npos) return Sequence::direct;
@@ -204,8 +204,8 @@ class Candidates {
     return all;
   }
 
-  // Pairs each network with the on-node choices. Networks after the first may be slow to set up,
-  // so the sequences precede them.
+  // Pairs each network with the on-node choices. Sequences precede later networks, which may be
+  // slow to set up.
   void add_behind_each() {
     const std::vector<Choice> inside = near_choices();
     for (const TransportInfo* network : networks_) {
@@ -227,7 +227,7 @@ class Candidates {
     if (first + 1 < std::ssize(found_)) next.after = first, next.within = similar_within;
   }
 
-  // Adds the other sequences of each new candidate, except transports that forward messages.
+  // Adds each new candidate's other sequences, except transports that forward messages.
   void add_sequences() {
     const std::size_t before = found_.size();
     const auto add_each = [&](Sequence sequence, bool saves) {
@@ -248,7 +248,7 @@ class Candidates {
   const Situation& situation_;
   const AutoList& list_;
   std::vector<Candidate> found_;
-  std::size_t in_order_ = 0;  // number of candidates whose sequences are added
+  std::size_t in_order_ = 0;  // candidates whose sequences are added
   Known alone_, networks_, direct_, packed_;
 };
 
@@ -261,11 +261,11 @@ std::vector<Candidate> candidates(
 
 namespace {
 
-// Results per communicator, so that all ranks store the same.
+// Per communicator: all ranks store the same.
 class TuningCache {
  public:
   explicit TuningCache(const Communicator&) {}
-  /// Returns null when no plan of this kind sent a similar number of bytes.
+  /// Null when no plan of this kind sent a similar number of bytes.
   const Choice* find(std::uint64_t kind, std::uint64_t bytes) const {
     const auto similar = [&](const Entry& entry) {
       const auto [less, more] =
@@ -297,7 +297,7 @@ struct Survey {
   std::uint64_t bytes = 0;  // sent by all ranks
 };
 
-// Tests direct transports only up to the first usable one: testing XPMEM initializes it.
+// Tests direct transports up to the first usable one: testing XPMEM initializes it.
 std::vector<bool> refused_here(
     const Plan& plan, const Known& all, const Situation& here, const AutoList& list) {
   std::vector<bool> refused;
@@ -350,8 +350,8 @@ Survey survey(
   return found;
 }
 
-// Times forward exchanges of all ranks, as the program will use them: the slowest rank's time
-// inside the exchange. Overwrites ghosts.
+// Times forward exchanges of all ranks, used as by the program: the slowest rank's time inside.
+// Overwrites ghosts.
 class Trials final : public Track {
  public:
   Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
@@ -418,7 +418,7 @@ class Trials final : public Track {
     return seconds;
   }
 
-  // Stands in for the work: keeps the core busy and touches no arrays.
+  // Stands in for the work: keeps the core busy, touches no arrays.
   static void spin(double seconds) {
     for (const double start = MPI_Wtime(); MPI_Wtime() - start < seconds;) {
     }

@@ -1,4 +1,4 @@
-// Selects the transport for each neighbor: by name, or by trial exchanges (`auto`).
+// Selects transports by name, or by trial exchanges (`auto`).
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ struct ExchangeOptions;
 
 class Stages;
 
-/// Transports for neighbors on this node (near), those with small pieces (small) and all others.
+/// Transports for neighbors on this node (near), those with small pieces (small) and others (far).
 struct Choice {
   const TransportInfo* near = nullptr;
   const TransportInfo* small = nullptr;
@@ -24,7 +24,7 @@ struct Choice {
   std::string name() const;
   std::vector<const TransportInfo*> used() const;
   double handicap() const;
-  /// Whether the choice depends on which ranks share a node.
+  /// Whether it matters which ranks share a node.
   bool splits() const {
     return near != far || small != far || far->scope == Scope::same_node || far->traits.passes_on;
   }
@@ -35,29 +35,29 @@ struct Choice {
   static const TransportInfo& inside(const TransportInfo& asked);
 };
 
-/// Throws Error for unknown names, for unavailable transports, and for a far one that does not
-/// reach other nodes.
+/// Throws Error for unknown names, unavailable transports, and a far one that does not reach other
+/// nodes.
 Choice parse_choice(const std::string& name);
 
 std::string requested_transport(const std::string& from_options);
-/// Throws Error as parse_choice does; for objects that make their exchanges at their first calls.
+/// Throws as parse_choice does; for objects that make exchanges at their first calls.
 void require_transport(const ExchangeOptions& options);
 
-/// The environment variable PARHELION_AUTO: whether a transport is added to `auto` (+) or left out
-/// (-). Sequences can only be left out.
+/// PARHELION_AUTO: whether a transport is added to `auto` (+) or left out (-). Sequences can only
+/// be left out.
 using AutoList = std::map<std::string, bool>;
 std::string auto_list_text();
-/// Throws Error for a missing sign, a name not in `known`, and a name with both signs.
+/// Throws Error for a missing sign and a name not in `known` or with both signs.
 AutoList parse_auto_list(const std::string& text, const std::vector<const TransportInfo*>& known);
 
-/// Determines the candidates. Equal on all ranks after a reduction.
+/// Determines the candidates; equal on all ranks after a reduction.
 struct Situation {
-  bool near = false, far = false;  ///< some rank has a neighbor on its own / on another node
+  bool near = false, far = false;  ///< some rank has a neighbor on its own / another node
   bool small = false,
        large = false;    ///< some rank gets small / large pieces from its node
   bool at_once = false;  ///< the program never uses begin
   bool threads = false;  ///< several threads of some rank may call MPI
-  bool by_dimension = false, far_by_dimension = false;  ///< these sequences would save messages
+  bool by_dimension = false, far_by_dimension = false;  ///< the sequence would save messages
   std::vector<bool> refused = {};                       ///< by transport: some rank cannot use it
 };
 
@@ -65,26 +65,25 @@ struct Candidate {
   Choice choice;
   int after = -1;      ///< try only when this earlier candidate, ...
   double within = 0;   ///< ... takes at most this factor times the fastest
-  double least_s = 0;  ///< try only when the fastest takes at least this long
+  double least_s = 0;  ///< try only when the fastest takes at least this
 };
 
-/// All usable candidates, likely winners first: fast early ones exclude later ones.
+/// Usable candidates, likely winners first: fast early ones exclude later ones.
 std::vector<Candidate> candidates(
     const std::vector<const TransportInfo*>& all, const Situation& situation, const AutoList& list);
 
-/// Trials of one candidate: `warming` untimed exchanges, then `samples` samples of `each`
-/// exchanges.
+/// `warming` untimed exchanges, then `samples` samples of `each` exchanges.
 struct Turn {
   int candidate = 0, warming = 0, samples = 1, each = 1;
 };
 
-/// Runs a race's trials. Results are equal on all ranks, so that all ranks decide alike.
+/// Runs a race's trials. Results are equal on all ranks: all decide alike.
 class Track {
  public:
   virtual ~Track() = default;
-  /// Sets the candidate up. Returns why it is refused, else an empty string.
+  /// Returns why the candidate is refused, or "".
   virtual std::string make(int candidate) = 0;
-  /// Runs the turns in order. Returns the median of each one's samples, in seconds per exchange.
+  /// Runs the turns in order. Returns each one's median sample, in seconds per exchange.
   virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
   virtual double elapsed() const = 0;
 };
@@ -94,12 +93,11 @@ double median(std::vector<double> values);
 
 struct Standing {
   static constexpr double unknown = 1e300;
-  std::string refusal = {};  ///< why its set-up was refused
+  std::string refusal = {};
   bool made = false;
   double early = unknown;           ///< best of its first turns, in seconds per exchange
   std::vector<double> rounds = {};  ///< one turn each
 
-  /// The median of the rounds, `early` before them.
   double seconds() const { return rounds.empty() ? early : median(rounds); }
 };
 
@@ -109,7 +107,7 @@ struct RaceResult {
 };
 
 /// Tries each candidate while its exchanges get faster. Those near the fastest enter short rounds
-/// until one stands out or the budget is used up. The lowest median, times the handicap, wins.
+/// until one stands out or the budget is spent. The lowest median, times the handicap, wins.
 RaceResult run_race(const std::vector<Candidate>& candidates, Track& track);
 
 struct Selected {
@@ -121,10 +119,10 @@ struct Selected {
 /// Collective. Throws Error for a sequence that saves no messages, and what the transport throws.
 Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
 
-/// Collective. Races the candidates, or, unless `anew`, reuses the result of a similar plan on this
-/// communicator. The options' overlap, at_once and work_s tell how the program will use the
-/// exchange. Preserves ghosts, also on errors. Throws Error when PARHELION_AUTO (equal on all
-/// ranks) or the arrays' memory excludes all candidates, and as trials do.
+/// Collective. Races the candidates or, unless `anew`, reuses a similar plan's result on this
+/// communicator. Trials follow the options' overlap, at_once and work_s. Preserves ghosts, also on
+/// errors. Throws Error when PARHELION_AUTO (equal on all ranks) or the arrays' memory excludes all
+/// candidates, and as trials do.
 Selected select(
     const Plan& plan, const BoundArrays& arrays, const ExchangeOptions& options, bool anew = false);
 

@@ -39,11 +39,10 @@ void require_space(const TransportInfo& info, const Plan& plan) {
 
 enum class Poll { nothing, moved, complete };
 
-/// One stage in one direction: its transports, which share its links, and the rank's own periodic
+/// One stage in one direction: its transports, which share its links, and this rank's periodic
 /// copies.
 class StageExchange {
  public:
-  /// Collective: creates the transports of `choice`.
   StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
       const StagePlan& stage, const Choice& choice)
       : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
@@ -88,7 +87,7 @@ class StageExchange {
     if (forward()) copy_own_images();
   }
 
-  /// The caller leaves: neighbors must be able to end this exchange without it.
+  /// Neighbors must be able to end this exchange without the caller.
   void leave() {
     for (const Part& part : parts_) part.transport->leave();
   }
@@ -97,8 +96,8 @@ class StageExchange {
     for (const Part& part : parts_) part.transport->give_up();
   }
 
-  /// Polls the neighbors once, without waiting. A reverse exchange combines in ascending rank
-  /// order, or, unless `may_combine`, only notes arrivals.
+  /// Polls the neighbors once. In reverse, combines in ascending rank order or, unless
+  /// `may_combine`, only notes arrivals.
   Poll poll(Reduction reduction, bool may_combine) {
     bool moved = take_arrived(reduction);
     if (!forward()) {
@@ -112,7 +111,7 @@ class StageExchange {
     return moved ? Poll::moved : Poll::nothing;
   }
 
-  /// Whether all values of a reverse exchange have arrived.
+  /// Of a reverse exchange.
   bool arrived() const { return !forward() && missing_ == 0; }
 
   std::string missing_text() const {
@@ -125,7 +124,7 @@ class StageExchange {
     return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
   }
 
-  /// The node to sleep on, null when no neighbor is on this node.
+  /// To sleep on; null without neighbors on this node.
   NodeContext* node() const { return node_; }
   bool must_poll() const { return must_poll_; }
   bool calls_mpi() const { return calls_mpi_; }
@@ -239,18 +238,18 @@ class StageExchange {
   Queue& queue_;
   const Direction direction_;
   const StagePlan& stage_;
-  std::vector<Home> homes_;  // by slot, one per link
+  std::vector<Home> homes_;  // by slot
   std::vector<Part> parts_;
   int missing_ = 0;
   bool wrapped_ = false;       // forward: periodic copies of received values are done
   std::vector<bool> arrived_;  // reverse: not combined yet
-  std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
-  bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
+  std::size_t combined_ = 0;   // reverse: slots combined, in ascending rank order
+  bool own_combined_ = false;  // reverse: own ghosts are combined
   NodeContext* node_ = nullptr;
   bool must_poll_ = false, calls_mpi_ = false;
 };
 
-// Sends, with values that one stage combined for the next, the rank whose reduction failed. Only
+// Sends, with values combined by one stage for the next, the rank whose reduction failed. Only
 // user-defined reductions can fail.
 class FailureNotes {
  public:
@@ -270,7 +269,7 @@ class FailureNotes {
   FailureNotes& operator=(const FailureNotes&) = delete;
 
   void reset() { failed_ = -1; }
-  // Call before the stage sends values. `stage`: its number in the plan; `failed`: on this rank.
+  // Call before the stage (of the plan) sends values. `failed`: on this rank.
   void begin(std::size_t stage, bool failed) {
     StageNotes& notes = *stages_[stage];
     if (failed && failed_ < 0) failed_ = comm_.rank();
@@ -285,7 +284,7 @@ class FailureNotes {
                         &notes.sends[i]),
           notes.sends.rank(i), "MPI_Isend");
   }
-  // Whether all notes of the stage are received and sent. Does not wait.
+  // Whether the stage's notes are all received and sent. Does not wait.
   bool have_arrived(std::size_t stage) {
     StageNotes& notes = *stages_[stage];
     if (notes.taken) return true;
@@ -294,7 +293,7 @@ class FailureNotes {
     for (const int rank : notes.received) failed_ = std::max(failed_, rank);
     return true;
   }
-  // The failed rank, −1 for none.
+  // −1: none.
   int failed_rank() const { return failed_; }
 
  private:
@@ -476,8 +475,7 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
   refuse_failure();
 }
 
-// The exchange ended on all ranks and stays usable. The failing rank throws the reduction's own
-// error.
+// The exchange ended everywhere and stays usable. The failing rank throws its reduction's error.
 void Stages::refuse_failure() const {
   if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
   throw Error(concat("the reduction failed on rank ", notes_->failed_rank(),
@@ -504,7 +502,7 @@ void Stages::stop() {
   }
 }
 
-// Throws the failure, and tells waiting neighbors the lost rank, which MPI and system errors do not
+// Throws the failure; tells waiting neighbors the lost rank, which MPI and system errors do not
 // name.
 void Stages::give_up() {
   stop();
@@ -567,7 +565,7 @@ void Stages::begin_next() {
   stages()[stage_].begin();
 }
 
-// When MPI serves one thread at a time, only the thread that began the exchange may call it.
+// If MPI serves one thread at a time, only the one that began the exchange may call it.
 bool Stages::may_work_here() const {
   return !(calls_mpi_ || notes_failures()) || begun_by_ == std::this_thread::get_id() ||
          mpi_serves_all_threads();

@@ -1,4 +1,3 @@
-// An exchange with one choice of transports: its stages, one after another.
 #pragma once
 
 #include <exception>
@@ -13,43 +12,42 @@ enum class Poll;
 class StageExchange;
 class FailureNotes;
 
-/// Runs the stages in order, in reverse order for a reverse exchange. Between begin and end, any
-/// waiting thread of this process advances it.
+/// Runs an exchange's stages in order, in reverse backward. Between begin and end, any waiting
+/// thread of the process advances it.
 class Stages final : BackgroundWork {
  public:
-  /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, in
-  /// another order (plan_in_order).
+  /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, another
+  /// order (plan_in_order).
   Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
       std::shared_ptr<const Plan> forward = nullptr);
-  /// Collective: creates the reverse direction, once. It combines only in `end` if
+  /// Collective, once: creates the reverse direction, which combines only in `end` if
   /// `combine_in_end`.
   void make_reverse(bool combine_in_end);
   ~Stages() override;
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
-  /// Call after binding other arrays. Returns why a transport of the direction cannot move them,
-  /// or "".
+  /// Call after binding other arrays. Returns why the direction's transports cannot move them, or
+  /// "".
   std::string refusal(Direction direction);
   /// Why streams allow no begin or end now, "" if they do. `queue` as in begin and end.
   std::string refusal(Queue* queue);
-  /// Waits for the present contents of `queue`, or for the program's work on the device.
+  /// Waits for the present contents of `queue`, or for the program's device work.
   void wait(Queue* queue);
-  /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
-  /// has failed, and if it cannot follow: then nothing has begun.
+  /// Begins, after the present contents of `queue` if given. Throws Error for a failed exchange,
+  /// and if it cannot follow: then nothing has begun.
   void begin(Direction direction, Reduction reduction = Reduction::replace, Queue* queue = nullptr);
   /// Call after begin when the caller works before `end`: sends, unless packing waits for its
   /// queue.
   void leave(bool may_wait);
-  /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
-  /// living neighbor.
+  /// Call after begin: progresses without waiting. Returns whether `end` will wait for no living
+  /// neighbor.
   bool test();
   /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
-  /// throw; then for this rank's copies, unless `queue` waits for them. Unusable after an error.
+  /// throw; then for this rank's copies, unless `queue` does. Unusable after an error.
   void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
-  /// The plan that the forward direction runs.
   const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
-  /// Call after begin, instead of end: gives the exchange up for a reason that neighbors know.
+  /// Call instead of end: gives the exchange up for a reason that neighbors know.
   void abandon(std::exception_ptr reason);
   bool calls_mpi() const { return calls_mpi_; }
   /// Whether other ranks need this one to progress in that direction.
@@ -57,7 +55,7 @@ class Stages final : BackgroundWork {
   /// Of all forward stages; empty when no transport collects messages.
   std::vector<NodeTraffic> traffic() const;
 
-  /// Throws Error in a reduction of this exchange, which may not use it.
+  /// Throws Error inside a reduction of this exchange.
   void require_outside() const {
     if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
   }

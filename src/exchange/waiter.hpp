@@ -1,4 +1,3 @@
-// How a rank waits for its neighbors.
 #pragma once
 
 #include <sched.h>
@@ -15,12 +14,12 @@
 
 namespace parhelion {
 
-/// Polls first; then yields the core between polls (MPI must keep polling) or sleeps until a rank
-/// on the node rings. Long waits advance other exchanges and detect dead neighbors.
+/// Polls; then yields the core between polls (MPI must keep polling) or sleeps until a rank on the
+/// node rings. Long waits advance other exchanges and detect dead neighbors.
 class Waiter {
  public:
-  /// `node`: ranks to watch, null when there are none. `sleeps`: a rank there rings. `also_mpi`:
-  /// MPI needs polling too.
+  /// `node`: ranks to watch, or null. `sleeps`: a rank there rings. `also_mpi`: MPI needs polling
+  /// too.
   Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
       : node_(node), sleeps_(sleeps), also_mpi_(also_mpi), timeout_s_(timeout_s),
         eager_polls_(node == nullptr || node->oversubscribed() ? polls_with_shared_core
@@ -30,14 +29,14 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  /// Call when a poll found nothing, then poll again. `what` describes the wait in errors. Throws
-  /// Error after the time limit, LostRank when a neighbor on the node is gone.
+  /// Call after an empty poll, then poll again. `what` describes the wait in errors. Throws Error
+  /// after the time limit, LostRank when a neighbor on the node is gone.
   template <class What>
   void pause(What&& what) {
     if (++polls_ < eager_polls_) return relax();
     pause_slowly(what);
   }
-  /// Call when something moved: restarts the time limit.
+  /// When something moved: restarts the time limit.
   void reset() {
     disarm();
     waited_.reset();
@@ -47,7 +46,7 @@ class Waiter {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // About 50 µs when every rank has a core; when ranks share cores, polling keeps the neighbor from
+  // About 50 µs when every rank has a core; on shared cores, polling keeps the neighbor from
   // running.
 #ifdef PARHELION_SIMULATED  // simulated time passes in yields and sleeps only
   static constexpr int polls_with_own_core = 1;
@@ -56,7 +55,7 @@ class Waiter {
   static constexpr int polls_with_own_core = 2000;
   static constexpr int polls_with_shared_core = 10;
 #endif
-  // When ranks share a core and the neighbor is almost ready, a yield is cheaper than a wake-up.
+  // On a shared core, with the neighbor almost ready, a yield is cheaper than a wake-up.
   static constexpr int yields_before_sleep = 8;
   static constexpr long longest_sleep_us = 2000;  // bounds the delay of MPI and other exchanges
   static constexpr long sleep_beside_mpi_us = 50;
@@ -110,7 +109,7 @@ class Waiter {
       throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
   }
 
-  // The first call announces the sleep, the caller polls once more, the second call sleeps.
+  // The first call announces the sleep; the second, after one more poll, sleeps.
   void sleep() {
     Mailbox& mailbox = node_->mailbox();
     if (!armed_) {

@@ -22,11 +22,11 @@ struct CellShape {
   }
 };
 
-/// Copies the exchanged cells of one or several arrays into a buffer, and out again.
+/// Copies exchanged cells of arrays into a buffer, and out again.
 class BounceBuffer {
  public:
-  /// Some cells of an array and their numbers in the buffer. Lists must outlive the buffer; null
-  /// ones count from 0.
+  /// Cells of an array, and their numbers in the buffer. Lists must outlive it; null ones count
+  /// from 0.
   struct Cells {
     int array = 0;
     byte_count count = 0;
@@ -40,7 +40,7 @@ class BounceBuffer {
       : executor_(std::move(executor)), shape_(shape), cells_(cells),
         exchanged_(std::move(exchanged)) {}
 
-  /// Allocates the buffer; call once, before stand_in_for. Throws Error or std::bad_alloc.
+  /// Allocates; call once, before stand_in_for. Throws Error or std::bad_alloc.
   void reserve(bool node_shared);
   /// Selects the arrays of a call, and whether the buffer replaces them.
   void stand_in_for(std::span<const CellArray> arrays, bool stands_in);
@@ -65,7 +65,7 @@ class BounceBuffer {
   std::vector<Cells> exchanged_;
   std::shared_ptr<std::byte> memory_;
   std::vector<std::byte*> arrays_;
-  std::vector<byte_count> strides_;  // strides that the programs were compiled for
+  std::vector<byte_count> strides_;  // that the programs were compiled for
   bool stands_in_ = false;
   Program in_, out_;
 };

@@ -1,4 +1,3 @@
-// Footprints of the cells of arrays.
 #pragma once
 
 #include "parhelion/index_map/cell_values.hpp"

@@ -8,7 +8,7 @@ namespace parhelion {
 
 enum class MapCall : std::uint8_t { forward, reverse, reduce_shared };
 
-/// Callers must have set `CellValues::ghosts`. The reduction of forward calls is `replace`.
+/// Callers must have set `CellValues::ghosts`; forward calls `replace`.
 class CellsOperation : public Operation {
  public:
   explicit CellsOperation(CellArrays arrays)

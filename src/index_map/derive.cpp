@@ -28,8 +28,8 @@ void check_lists(const RootLists& lists, int ranks) {
         " ghost ids are given: make them equal");
 }
 
-// Sends each rank its number of owned cells and its ghosts, one rank after another: the root needs
-// no second copy of all lists.
+// Sends each rank its number of owned cells and its ghosts, in turn: the root needs no second copy
+// of all lists.
 std::vector<global_index> part_from_root(
     const RootLists& lists, int root, const Communicator& comm) {
   const Tag tag = comm.next_tag();
@@ -46,7 +46,7 @@ std::vector<global_index> part_from_root(
   return own;
 }
 
-// The number of a row's entries and the id of the first one.
+// Number of entries, and the first one's id.
 struct Row {
   global_index count, first;
 };

@@ -1,5 +1,4 @@
-// Moves values between a root and the owners, one rank after another: the root buffers at most one
-// rank's cells.
+// Moves values between a root and the owners in turn: the root buffers one rank's cells.
 
 #include <ranges>
 

@@ -56,8 +56,8 @@ struct IndexMap::State {
     });
   }
 
-  // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
-  // their lists, collectively.
+  // Sets `ghosts` that follow the owned cells. More arrays than before: all ranks grow their lists,
+  // collectively.
   CellArrays complete(CellArrays given, Reduction reduction = Reduction::replace) {
     for (const CellValues& array : given) require_reducible(array.element, reduction);
     if (given.size() > arrays.capacity())
@@ -127,7 +127,7 @@ struct IndexMap::State {
   void check(CellArrays given) const {
     if (given.empty()) throw Error("no arrays were passed: name those whose ghosts are exchanged");
     for (const CellValues& array : given) check_size(array);
-    const std::size_t parts = places ? 1 : 2;  // of an array: its owned cells, and its ghosts
+    const std::size_t parts = places ? 1 : 2;  // owned cells, ghosts
     for (std::size_t i = 0; i < parts * given.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (overlap(part(given, i), part(given, j))) refuse_overlap(j / parts, i / parts);
@@ -243,7 +243,7 @@ const std::optional<Places>& IndexMap::places() const { return state_->places; }
 const IndexedDomain& IndexMap::domain() const { return state_->domain; }
 const Pattern& IndexMap::pattern() const { return state_->pattern; }
 
-// An exchange that fits reverse calls fits all forward calls.
+// What fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
   const CellArrays all = state_->complete(arrays);
   state_->idle(all, MapCall::reverse);

@@ -19,8 +19,7 @@ std::vector<global_index> different(std::span<const global_index> connectivity) 
   return ids;
 }
 
-// Lowest rank that holds each of the ascending `ids`, from a distributed directory: each rank
-// serves a range of ids.
+// By a distributed directory: each rank serves a range of ids. `ids` ascend.
 std::vector<int> lowest_holders(const Communicator& comm, const std::vector<global_index>& ids) {
   const global_index ids_in_all = largest(comm, {ids.empty() ? 0 : ids.back() + 1}).front();
   const global_index range =

@@ -73,7 +73,7 @@ MapExchange::Array MapExchange::placed(const Pattern& pattern, const CellValues&
       std::move(received), shape};
 }
 
-// In place, each array has its own pattern, because cells are numbered by its layout.
+// In place, each array has its own pattern: its layout numbers the cells.
 Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
   const CellValues& array = made_for_[f];
   const std::optional<PlacedCells>& cells = arrays_[f].cells;
@@ -119,8 +119,7 @@ CellArray MapExchange::cells_of(std::size_t f, bool ghosts) const {
   return ghosts ? given_[f].ghosts : given_[f].owned;
 }
 
-// First cell for the exchange: the array's own, or the buffer's if `hold` or another layout
-// requires it.
+// First cell for the exchange: the array's, or the buffer's for `hold` or another layout.
 std::byte* MapExchange::represent(std::size_t f, bool ghosts, bool hold) {
   const CellArray array = cells_of(f, ghosts);
   const local_index cells = ghosts ? ghosts_ : owned_;
@@ -134,8 +133,8 @@ std::byte* MapExchange::represent(std::size_t f, bool ghosts, bool hold) {
   return buffer.stands_in() ? buffer.first() : array.first;
 }
 
-// Refuses a forked child before anything in shared memory changes. Also buffers arrays whose memory
-// or alignment the transport refuses.
+// Refuses a forked child before shared memory changes. Also buffers arrays whose memory or
+// alignment the transport refuses.
 void MapExchange::start(CellArrays arrays, MapCall call, bool hold_owned, bool hold_ghosts) {
   require_mpi_not_ended();
   take(arrays, call);
@@ -169,7 +168,7 @@ void MapExchange::begin(CellArrays arrays, MapCall call, Reduction reduction) {
   begun();
 }
 
-// Poisons the caller's ghosts, which `end` writes: the exchange only sees its bounce buffers.
+// The caller's, which `end` writes: the exchange only sees its bounce buffers.
 void MapExchange::poison_ghosts() const {
   for (std::size_t f = 0; f < given_.size(); ++f) {
     const CellValues& array = given_[f];

@@ -7,11 +7,10 @@
 
 namespace parhelion {
 
-/// Compiled for contiguous cells in arrays that stay valid until `end`. Bounce buffers replace
-/// other arrays, and those that `begin` must release.
+/// For contiguous cells in arrays valid until `end`. Bounce buffers replace other arrays, and those
+/// that `begin` must release.
 ///
-/// With places: compiled for this rank's layouts, and copies others; with `in_halves`, for buffers
-/// alone.
+/// With places: for this rank's layouts, copies others; with `in_halves`, for buffers alone.
 class MapExchange final : public CellsOperation {
  public:
   /// Collective. The pattern and the places (null: none) must outlive it. `in_halves` matters
@@ -29,7 +28,7 @@ class MapExchange final : public CellsOperation {
   void end() override;
 
  private:
-  // With places: numbers of the exchanged cells in the caller's array and in the exchange's.
+  // With places: exchanged cells in the caller's array and in the exchange's.
   struct Numbers {
     std::vector<local_index> in_array, in_buffer;
   };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t per_word = 64;
 constexpr std::size_t words_of(std::size_t cells) { return (cells + per_word - 1) / per_word; }
 
-// Sets bit i if the number of cell i is not 0. `joined`: the cells' numbers are consecutive.
+// Bit i: whether the number of cell i is not 0. `joined`: the cells' numbers are consecutive.
 template <class Number>
 void read_bits(
     const CellArray& mask, std::span<const local_index> cells, bool joined, std::uint64_t* words) {
@@ -69,10 +69,10 @@ local_index* keep_each(
   return to;
 }
 
-constexpr std::size_t spare = 8;  // extra entries after each list
+constexpr std::size_t spare = 8;  // entries after each list
 
 #if defined(__x86_64__)
-// Members of each subset of eight.
+// Of each subset of eight.
 constexpr auto members = [] {
   std::array<std::array<local_index, 8>, 256> all{};
   for (std::size_t set = 0; set < all.size(); ++set)
@@ -213,7 +213,7 @@ void MaskedCells::save() {
 
 void MaskedCells::restore() {
   settle();               // on every rank: those that changed take a new tag
-  if (!changed_) return;  // an exchange under way may be reading the lists in another thread
+  if (!changed_) return;  // another thread's exchange may be reading the lists
   for (List* list : {&sent_, &received_}) *list->bits = list->saved;
   for (Neighbor& neighbor : neighbors_)
     sent_.keep(neighbor.sent), received_.keep(neighbor.received);

@@ -46,7 +46,7 @@ MaskedExchange::~MaskedExchange() {
   if (!settled || receives_.cancelled()) tag_.keep();
 }
 
-// Size of a message, in which each array starts at an aligned byte.
+// Of a message, in which each array starts at an aligned byte.
 byte_count MaskedExchange::bytes(std::size_t cells) const {
   byte_count all = 0;
   for (const CellValues& array : made_for_)

@@ -1,4 +1,4 @@
-// A map's active ghosts, in lists that both ends of each link keep equal, and their exchange by MPI
+// A map's active ghosts, in lists equal at both ends of each link, and their exchange by MPI
 // messages, whose lengths change with each mask.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Each update refills the lists in place.
+/// Updates refill the lists in place.
 class MaskedCells {
  public:
   /// One neighbor's slice of a list: `count` active cells from `first`, at most `most`.
@@ -35,7 +35,7 @@ class MaskedCells {
 
   /// Collective. `mask` has one integer per cell of this rank.
   void update(const CellValues& mask);
-  /// Call `save` before an update, and `restore` after it failed on every rank.
+  /// Call `save` before an update, `restore` after one that failed on every rank.
   void save();
   void restore();
   std::uint64_t version() const { return version_; }
@@ -80,7 +80,7 @@ class MaskedCells {
   std::uint64_t version_ = 0;
 };
 
-/// Copies between arrays of any layout and messages; buffers have room for all ghosts.
+/// For arrays of any layout; buffers have room for all ghosts.
 class MaskedExchange final : public CellsOperation {
  public:
   /// Collective. `cells` and `places` (null: none) must outlive it.
@@ -100,14 +100,14 @@ class MaskedExchange final : public CellsOperation {
   void end() override;
 
  private:
-  // With places: numbers of the active cells in arrays of the last layout.
+  // With places: active cells in arrays of the last layout.
   struct Numbers {
     PlacedCells placed;
     std::vector<local_index> sent = {}, received = {};
     std::uint64_t version = 0;
   };
   struct Slot {
-    byte_count first;  // byte of its messages in both buffers
+    byte_count first;  // byte in both buffers
     bool missing = false;
   };
   using Part = MaskedCells::Part;

@@ -78,7 +78,7 @@ std::int64_t Migration::send(
   return received_;
 }
 
-// Stable counting sort of the rows by destination; `order_` holds row numbers.
+// Stable counting sort by destination; `order_` holds row numbers.
 void Migration::sort(std::span<const int> ranks) {
   const int size = exchange_.communicator().size();
   destinations_.clear();

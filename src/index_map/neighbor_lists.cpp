@@ -1,4 +1,4 @@
-// Index maps from neighbor lists: the library generates the global ids.
+// Index maps from neighbor lists, with generated global ids.
 #include <functional>
 #include <map>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Lists = std::map<int, std::vector<local_index>>;
 
-// Encodes owner and local number: the directory asks the owner directly.
+// Owner and local number: the directory asks the owner directly.
 global_index id_of(int rank, local_index cell) { return global_index{rank} << 32 | cell; }
 int owner_of(global_index id) { return id >> 32; }
 
@@ -66,7 +66,7 @@ std::vector<Message> messages(const Lists& lists, Word&& word) {
   return all;
 }
 
-// Throws Error unless both lists of each pair of ranks have equal lengths. `come`: received words.
+// Of each pair of ranks. `come`: received words.
 void require_equal_lists(const Communicator& comm, const Lists& mine,
     const std::vector<Message>& come, const std::string& sends, const std::string& receives) {
   std::map<int, std::size_t> theirs;
@@ -83,7 +83,7 @@ void require_equal_lists(const Communicator& comm, const Lists& mine,
   }
 }
 
-// Global ids by local number.
+// By local number.
 using Ids = std::map<local_index, global_index>;
 
 IndexMap map_of(const Communicator& comm, const Ids& ids, Places places, ExchangeOptions options) {

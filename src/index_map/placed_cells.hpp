@@ -14,8 +14,7 @@ class PlacedCells {
   /// `places` has one entry per local cell and must outlive it.
   explicit PlacedCells(std::span<const local_index> places) : places_(places) {}
 
-  /// Whether the layout differs from the previous one, which changes all numbers. Throws Error if
-  /// the array is too large.
+  /// Whether the layout, and thus all numbers, changed. Throws Error for too large arrays.
   bool look_at(const CellValues& array);
   bool is_like(const CellValues& array) const;
   /// Cell `number` is at first + number · stride.
@@ -41,7 +40,7 @@ class PlacedCells {
   local_index end_ = 0;
 };
 
-/// The shared points with other numbers of their cells, below `end`; slots keep theirs.
+/// The points with other numbers of their cells, below `end`; slots keep theirs.
 SharedPoints numbered(SharedPoints points, std::span<const local_index> numbers, local_index end);
 
 }  // namespace parhelion

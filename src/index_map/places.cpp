@@ -24,7 +24,7 @@ void check_count(std::size_t given, local_index needed, const std::string& name)
         " of them: give one for each, in their order");
 }
 
-// Merges a component dimension into the single component stride, which it must continue.
+// The dimension must continue the single component stride.
 void join_components(CellValues& values, const CellAxis& axis, const std::string& array) {
   if (axis.extent < 1 || axis.extent > (global_index{1} << 24) / values.components)
     refuse(array, " has components of extent ", axis.extent, ": pass 1 to 2^24 components");

@@ -11,15 +11,14 @@
 
 namespace parhelion {
 
-// Strides of a field's arrays, one per block, in values of a cell or, if these are apart, of a
-// component.
+// Strides per block, in values of a cell or, if these are apart, of a component.
 struct PointLayout {
   Stagger stagger;
   std::vector<std::array<global_index, max_dimensions>> strides;
   friend bool operator==(const PointLayout&, const PointLayout&) = default;
 };
 
-// Points of a block that are shared or held twice: places in its array, and numbers.
+// A block's points that are shared or held twice: places in its array, and numbers.
 struct BlockPoints {
   std::vector<local_index> places, numbers;
 };
@@ -42,7 +41,7 @@ byte_count unit_of(const Field& field) {
   return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components);
 }
 
-// Points of a block's array without ghosts: those on both sides of its cells.
+// Without ghosts: points on both sides of the block's cells.
 Box points_of(const CartesianDomain& domain, const Stagger& stagger, int block) {
   Box box = domain.owned(block);
   for (int d = 0; d < domain.dimensions(); ++d)
@@ -56,8 +55,7 @@ class Finder {
       : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)),
         several_(domain.blocks().size() > 1) {}
 
-  // Visits the block's border points along staggered dimensions: no others are shared, or held
-  // twice.
+  // Visits border points along staggered dimensions: no others are shared, or held twice.
   void collect() {
     for (; block_ < std::ssize(domain_.blocks()); ++block_) {
       box_ = points_of(domain_, layout_.stagger, block_);
@@ -67,9 +65,9 @@ class Finder {
     }
     if (several_) extent_ = static_cast<local_index>(numbered_.size());
   }
-  // Number of values of the array; of several blocks, the number of collected points.
+  // Values of the array; of several blocks, collected points.
   local_index numbers() const { return extent_; }
-  // For several blocks: only points that are shared or held twice; no other may be written.
+  // Of several blocks: only points that are shared or held twice; no other may be written.
   std::vector<BlockPoints> by_block(const SharedPoints& shared) const {
     std::vector<BlockPoints> blocks(several_ ? domain_.blocks().size() : 0);
     std::vector<bool> used(numbered_.size());
@@ -84,7 +82,7 @@ class Finder {
     }
     return blocks;
   }
-  // Collective. Local numbers of the returned domain index `places`.
+  // Collective. Its local numbers index `places`.
   IndexedDomain domain(std::vector<local_index>& places) const {
     std::vector<global_index> ids;
     for (const auto& [id, place] : found_) ids.push_back(id);
@@ -117,7 +115,7 @@ class Finder {
     const global_index first = box_.lo[d], last = box_.hi[d] - 1;
     const bool staggered = layout_.stagger.more(d) != 0;
     const Axis& axis = points_.axis(d);
-    bool inside = border;  // whether points between the ends may be on the border
+    bool inside = border;  // whether points between the ends may be
     for (int rest = d + 1; rest < domain_.dimensions(); ++rest)
       inside = inside || layout_.stagger.more(rest) != 0;
     for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
@@ -227,8 +225,8 @@ GridPoints find_grid_points(const CartesianDomain& domain, const PointLayout& la
 
 }  // namespace
 
-// Over seams: exchanges of depth 0, which apply signs and turned components, send values to the
-// first holder and the sum back.
+// Over seams: exchanges of depth 0, which apply signs and turned components, to the first holder,
+// and back with the sum.
 class ThereAndBack {
  public:
   ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
@@ -272,8 +270,8 @@ class ThereAndBack {
         each.stages = {stage_with_seams(domain.staggered(each.stagger), Reads::held_points)};
     return group;
   }
-  // Collective when it first replaces: ranks below that of the first holder then send no values,
-  // so that the highest rank's remains.
+  // Collective when it first replaces: ranks below the first holder's then send nothing, so that
+  // the highest rank's values remain.
   Exchange& there(Reduction how) {
     if (how != Reduction::replace) return exchange_;
     if (highest_) return *highest_;
@@ -295,8 +293,8 @@ class ThereAndBack {
           return Exchange(std::vector<Group>{std::move(group)}, same);
         }));
   }
-  // Collective for a user's reduction: all ranks learn that one's half failed, or its reduction,
-  // which itself throws its own, more precise error.
+  // Collective for a user's reduction: all ranks learn that one's half or reduction failed; that
+  // one throws its own, more precise error.
   void turn() {
     is_back_ = true;
     try {  // not in the collective call, where an error of another rank would end the wait
@@ -406,7 +404,7 @@ struct PointSums::State final : Operation {
           "one for each field, in that order");
     given = collected.empty() ? arrays.front() : made;
   }
-  // Points held twice: combines the later place into the first; copies the sum back.
+  // Combines the later place of points held twice into the first; copies the sum back.
   void compile_twice() {
     for (const CellValues& array : made) {
       const auto add = [&](std::vector<Program>& to, const auto& from, const auto& into) {

@@ -22,7 +22,7 @@ void check_pushed(
   }
 }
 
-// Global ids of the cells that all ranks push to this one.
+// Global ids.
 std::vector<global_index> pushed_here(
     const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks) {
   std::vector<global_index> ids;

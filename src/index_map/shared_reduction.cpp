@@ -11,7 +11,7 @@ std::shared_ptr<std::byte> node_shared(byte_count bytes) {
   return bytes == 0 ? nullptr : allocate_node_shared(bytes);
 }
 
-// Array of cells, or slots: byte strides of cells and of components.
+// Cells or slots: byte strides of cells and of components.
 struct Operand {
   int base;
   byte_count stride, apart;
@@ -79,7 +79,7 @@ SharedReduction::Array SharedReduction::placed(
   return {values.width(), std::move(buffer), std::move(made)};
 }
 
-// With places, each array has its own pattern, because points are numbered by its layout.
+// With places, each array has its own pattern: its layout numbers the points.
 Group SharedReduction::group_of(std::size_t f) const {
   const CellValues& values = made_for_[f];
   const Numbered* const numbered = arrays_[f].numbered.get();
@@ -93,7 +93,7 @@ Group SharedReduction::group_of(std::size_t f) const {
   return {pattern, {std::move(field)}};
 }
 
-// Sends one byte from this rank to each other holder of its points.
+// One byte to each other holder of this rank's points.
 Group SharedReduction::failures_group() const {
   Pattern pattern = points_.pattern;
   pattern.owned = 1, pattern.ghosts = 0;
@@ -137,7 +137,7 @@ void SharedReduction::make(Array& array, const CellValues& values) {
   if (numbered == nullptr) array.buffer.reserve(false);
 }
 
-// Whether owned cells and ghosts are one contiguous array.
+// Owned cells and ghosts, contiguously.
 bool SharedReduction::lies_together(const CellValues& values) const {
   const local_index ghosts = points_.pattern.owned - owned_;
   const byte_count width = values.width();

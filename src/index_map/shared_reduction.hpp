@@ -1,4 +1,4 @@
-// Reductions over points that several ranks hold, for arrays of given elements.
+// Reductions over points that several ranks hold.
 #pragma once
 
 #include "index_map/bounce_buffer.hpp"
@@ -7,8 +7,8 @@
 
 namespace parhelion {
 
-/// Exchanges the points' values with all other holders in one round, then combines them. Slots lie
-/// in node-shared memory. Bounce buffers replace arrays that are not contiguous or, with places, of
+/// Exchanges values with all other holders in one round, then combines them. Slots lie in
+/// node-shared memory. Bounce buffers replace arrays that are not contiguous or, with places, of
 /// another layout than the constructor's.
 class SharedReduction final : public CellsOperation {
  public:
@@ -34,15 +34,14 @@ class SharedReduction final : public CellsOperation {
   }
 
  private:
-  // With places: shared points by their numbers in the caller's array (`in_array`) and the
-  // constructor's.
+  // With places: points in the caller's array (`in_array`) and in the constructor's.
   struct Numbered {
     PlacedCells cells;
     SharedPoints points;
     byte_count stride;
     std::vector<local_index> in_array;
   };
-  // Programs between points (base 0) and slots (base 1), and the bounce buffer of one array.
+  // Of one array: programs between points (base 0) and slots (base 1), and a bounce buffer.
   struct Array {
     byte_count width;
     BounceBuffer buffer;

@@ -1,4 +1,3 @@
-// Axis-aligned maps between positions of a grid.
 #pragma once
 
 #include "parhelion/pattern/pattern.hpp"
@@ -35,10 +34,10 @@ struct AxisMap {
   friend bool operator==(const AxisMap&, const AxisMap&) = default;
 };
 
-/// Maps ghosts to the owner's coordinates, along the axes of the ghosts.
+/// Along the ghosts' axes.
 inline AxisMap to_owner(const BoxPiece& ghosts) { return {ghosts.shift, ghosts.turn.mirrored}; }
 
-/// Offset of ghosts from the owned cells along each axis: below (−1), beside (0) or above (1).
+/// Ghosts relative to the owned cells, per axis: below (−1), beside (0) or above (1).
 using RegionOffset = std::array<int, max_dimensions>;
 
 inline RegionOffset region_of(const Box& ghosts, const Box& owned) {

@@ -14,8 +14,8 @@ struct LinkSide {
 constexpr LinkSide sides[] = {{&Link::send, &Link::send_unique, &Link::send_duplicate_of},
     {&Link::receive, &Link::receive_unique, &Link::receive_duplicate_of}};
 
-// The pieces beyond sides in `here`, which reach over the ghosts of the dimensions `before`. A
-// duplicate lies beyond a superset of its original's sides: the stage has the original, too.
+// The pieces beyond sides in `here`, over the ghosts of the dimensions `before`. A duplicate lies
+// beyond a superset of its original's sides: the stage has the original, too.
 Link part_of(const Link& link, const Pattern& pattern, const std::vector<Box>& reaches,
     DimensionSet here, DimensionSet before) {
   Link part{link.rank, {}, {}, 0, 0, {}, {}};

@@ -1,8 +1,8 @@
 // A Cartesian pattern is a product of one-dimensional ones: along each axis, a block's extended
-// range is cut into segments by owner; every combination with at least one ghost segment is a
-// piece. Points are cut like cells: the point above a block's last cell is the next block's and
-// adds a ghost layer. Layers beyond an end extend the block there. Grids with seams are not
-// products (seam_pattern.cpp).
+// range is cut into segments by owner; every combination with a ghost segment is a piece. Points
+// are cut like cells: the point above a block's last cell is the next block's and adds a ghost
+// layer. Layers beyond an end extend the block there. Grids with seams are no products
+// (seam_pattern.cpp).
 #include <algorithm>
 
 #include "domain/blocks.hpp"
@@ -12,13 +12,13 @@
 namespace parhelion {
 namespace {
 
-// Part of a block's extended range along one axis that a single block owns.
+// Part of a block's extended range along an axis, with one owner.
 struct Segment {
   global_index lo, hi;  // in the receiver's coordinates
   global_index shift;   // to the owner's coordinates
   int owner;            // block position along the axis
   bool ghost;
-  bool beyond;  // a ghost that is not one of the block's held points
+  bool beyond;  // a ghost, but no held point
 };
 
 struct PatternAxis : Axis {
@@ -69,7 +69,7 @@ std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
   return segments;
 }
 
-// A segment of some block (the reader) and its number there, which orders pieces on both sides.
+// A segment of block `reader`; its number orders pieces on both sides.
 struct Reading {
   int reader;
   int number;
@@ -77,7 +77,8 @@ struct Reading {
   Segment segment;
 };
 
-// Segments read by this rank's blocks along an axis, and read from them. Index: position − first.
+// Segments that this rank's blocks read along an axis, and that are read from them. Index: position
+// − first.
 struct AxisView {
   using Readings = std::vector<std::vector<Reading>>;
   Readings reads, read_from;
@@ -100,7 +101,7 @@ struct AxisView {
   }
 
  private:
-  // Whether block b's halo could reach these blocks. Keeps set-up cheap on long axes.
+  // Whether block b's halo could reach these blocks: keeps set-up cheap on long axes.
   bool near(const PatternAxis& axis, int b, int blocks) const {
     const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
     const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
@@ -173,8 +174,8 @@ class Builder {
     return ghosts > 0 && (domain_.neighbors() == Neighbors::full || beyond <= 1);
   }
 
-  // If a block is its own periodic neighbor along a dimension, its ghosts there copy its own
-  // cells: a corner from another rank duplicates the edge or face beside it.
+  // A block that is its own periodic neighbor along a dimension copies its own cells there: a
+  // corner from another rank duplicates the edge or face beside it.
   Position first_numbers(const Along& along, Position numbers) const {
     const Position original = numbers;
     int others = 0;
@@ -187,7 +188,7 @@ class Builder {
     return others > 0 ? numbers : original;
   }
 
-  // Adds one end of a piece: the ghosts of a block, or its cells at the owner.
+  // Adds one end of a piece: a block's ghosts, or its cells at the owner.
   void add_piece(int block, const Along& along, bool at_owner, PiecesByRank& pieces) const {
     BoxPiece piece{block, {}, {}, {}, {}, at_owner};
     Position numbers{}, reader{}, owner{};

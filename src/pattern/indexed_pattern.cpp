@@ -30,7 +30,7 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
     links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(), cells.end());
 }
 
-// Request: number of distinct cells, their global ids, index of each duplicate's original.
+// Number of distinct cells, their global ids, index of each duplicate's original.
 Message request(const IndexedDomain& domain, int rank, const Link& link) {
   std::vector<global_index> words{link.receive_unique};
   words.reserve(link.receive.cells.size() + 1);

@@ -5,7 +5,7 @@
 namespace parhelion {
 namespace {
 
-// Distinct pieces first; counts them, and lists what each duplicate repeats.
+// Distinct pieces first; counts them and lists what duplicates repeat.
 std::vector<BoxPiece> in_order(
     std::vector<KeyedPiece>& keyed, local_index& unique, std::vector<local_index>& duplicate_of) {
   std::ranges::sort(keyed, [](const KeyedPiece& a, const KeyedPiece& b) {

@@ -1,9 +1,8 @@
-// Pieces of grids with seams. A walk locates each ghost's source: where it leaves the grid or a
-// tile through a side, it continues where that side's seam leads. Positions with equal maps form
-// boxes, so the corners of a box decide for its interior.
+// Pieces of grids with seams. A walk locates each ghost's source: leaving the grid or a tile
+// through a side, it continues where the side's seam leads. Positions with equal maps form boxes: a
+// box's corners decide for its interior.
 //
-// Coordinates are doubled here: cell x is at 2x + 1, point x at 2x. A seam thus acts equally on
-// both.
+// Coordinates are doubled here: cell x is at 2x + 1, point x at 2x. So seams act equally on both.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -15,7 +14,7 @@
 namespace parhelion {
 namespace {
 
-// A position in the grid or its continuation, and its rotation relative to the walk's first block.
+// A position in the grid or its continuation, turned relative to the walk's first block.
 struct Image {
   Coordinates at;
   SeamTurn turn;
@@ -54,8 +53,8 @@ class Walk {
     return tile_axis_ < 0 ? 0 : static_cast<int>((at[tile_axis_] - 1) / 2);
   }
 
-  // Locates a position inside the grid. Empty beyond open sides, and if paths around a corner
-  // disagree. A position with several names gets the first.
+  // Locates a position in the grid. Empty beyond open sides, and if paths around a corner disagree.
+  // Of several names, takes the first.
   std::optional<Image> find(const Image& from) const {
     std::optional<Image> found;
     bool unclear = false;
@@ -97,8 +96,8 @@ class Walk {
     return at[d] < line(tile, d, Side::lower) ? -1 : at[d] > line(tile, d, Side::upper);
   }
 
-  // All names of a point that blocks may hold, by tile, then by coordinates. A point on a seam's
-  // line has one per side; `reach` 1 includes points next to a center pivot's line.
+  // All names of a point that blocks may hold, by tile, then coordinates: on a seam's line, one per
+  // side; `reach` 1 includes points next to a center pivot's line.
   std::vector<Image> names(Image image, int reach) const {
     wrap(image);
     std::vector<Image> names{image};
@@ -211,7 +210,7 @@ struct Found {
 struct FoundBox {
   Box cells;  // in the reader's coordinates
   Found found;
-  std::size_t first = 0;  // index of the box with the same cells; its own if none
+  std::size_t first = 0;  // of the box with the same cells, else its own
   AxisMap map() const { return {found.shift, found.turn.mirrored}; }
 };
 
@@ -229,7 +228,7 @@ class Reader {
     return found;
   }
 
-  // Owned box from which a field's depth counts. Beyond a seam there is no point of a next block.
+  // Owned box from which a field's depth counts: without points of a next block beyond a seam.
   Box owner(const SeamTurn& turn) const {
     Box box = owned_;
     for (int d = 0; d < domain_.dimensions() && turn.seam; ++d)
@@ -240,7 +239,7 @@ class Reader {
  private:
   struct Segment {
     global_index lo, hi;
-    bool beyond;  // outside the block's held points
+    bool beyond;  // outside the held points
     bool moved;   // a ghost, or on or beyond the line of a seam
   };
 
@@ -298,7 +297,7 @@ class Reader {
     });
   }
 
-  // Bisects until all corners, and hence the interior, have the same source.
+  // Bisects until all corners, hence the interior, have one source.
   void split(const Box& box, std::vector<FoundBox>& found) const {
     const int dimensions = domain_.dimensions();
     for (int d = 0; d < dimensions; ++d)
@@ -323,7 +322,7 @@ class Reader {
     return true;
   }
 
-  // Merges adjacent boxes with the same source, but not owned cells with ghosts.
+  // Merges adjacent boxes of one source, but not owned cells with ghosts.
   void merge_along(int d, std::vector<FoundBox>& all) const {
     const auto beside = [d](const FoundBox& each) {
       Box box = each.cells;
@@ -345,7 +344,7 @@ class Reader {
     all = std::move(merged);
   }
 
-  // If all ghosts on one side are the block's own cells, edges and corners there are duplicates.
+  // If all ghosts on a side are the block's own cells, edges and corners there are duplicates.
   void find_repeated(std::vector<FoundBox>& all) const {
     std::map<RegionOffset, std::vector<std::size_t>> regions;
     for (std::size_t b = 0; b < all.size(); ++b) {
@@ -371,8 +370,7 @@ class Reader {
     }
   }
 
-  // The map of the ghosts beyond a side, across a seam or not, if they are this block's own
-  // places once more.
+  // The map of the ghosts beyond a side, across a seam or not, if they are this block's own places.
   std::optional<AxisMap> own_side(int d, int side, bool seam, const std::vector<FoundBox>& all,
       const std::map<RegionOffset, std::vector<std::size_t>>& regions) const {
     const Axis& axis = domain_.axis(d);
@@ -403,7 +401,7 @@ class Reader {
            first.found.owner == box.found.owner && first.found.turn.axes == box.found.turn.axes;
   }
 
-  // Binary search for the end, at most `hi`, of the positions along axis d with the same source.
+  // Binary search: end, at most `hi`, of the positions along axis d with one source.
   global_index end_of(Coordinates at, int d, global_index hi) const {
     const auto here = find(at);
     global_index same = at[d], other = hi;
@@ -445,7 +443,7 @@ class Reader {
   }
   bool is_wet(const Found& found) const { return domain_.place_of(found.owner).rank >= 0; }
 
-  // Finds the first wet block that holds the point, as its own or above its last cell.
+  // Finds the first wet block with the point, as its own or above its last cell.
   bool seek_wet(const Image& name, const Coordinates& at, int there, Found& found) const {
     if (there == domain_.dimensions()) return is_wet(found);
     const auto& axes = name.turn.axes;
@@ -509,7 +507,7 @@ class Surroundings {
     friend auto operator<=>(const Reach&, const Reach&) = default;
   };
 
-  // Grows the block under each of its names: a point where seams meet is in several tiles.
+  // Grows the block under each name: a point where seams meet is in several tiles.
   void spread_around(const Reach& block) {
     std::set<Reach> names;
     spread(block, names);
@@ -583,7 +581,6 @@ class Surroundings {
   std::set<Position> blocks_;
 };
 
-// Maps a box of the reader to the owner's coordinates.
 Box at_owner(const Box& box, const FoundBox& each, int dimensions) {
   const Box seen = each.map().of(box);
   Box there;

@@ -1,4 +1,4 @@
-// Owners know all holders of their cells from ghost requests, and tell each holder the others.
+// Owners know all holders of their cells from ghost requests, and tell each the others.
 #include "parhelion/pattern/shared_points.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void require_single(const IndexedDomain& domain) {
   }
 }
 
-// Holders of each owned cell that other ranks hold. Links list them in ascending order of id.
+// Other holders of each owned cell. Links list them in ascending order of id.
 std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern) {
   std::map<local_index, std::vector<int>> holders;
   for (const Link& link : pattern.stages[0])
@@ -40,7 +40,7 @@ std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern)
   return holders;
 }
 
-// Message to each reader: per ghost, in link order, the number and ranks of its other holders.
+// To each reader: per ghost, in link order, number and ranks of its other holders.
 std::vector<Message> news(
     const Pattern& pattern, const std::map<local_index, std::vector<int>>& holders) {
   std::vector<Message> messages;
@@ -98,7 +98,7 @@ Pattern to_all_holders(const IndexedDomain& domain, const std::vector<Shared>& s
   return indexed_pattern(domain.communicator(), domain.size(), slots, std::move(links));
 }
 
-// Orders each point's slots by rank, and derives the holders' turns.
+// Orders each point's slots by rank; derives the holders' turns.
 void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
   struct First {
     local_index slot;

@@ -5,7 +5,6 @@
 namespace parhelion {
 namespace {
 
-// Calls `use` with each number of a piece.
 template <class Piece, class Use>
 void for_numbers(Piece& piece, Use&& use) {
   for (auto* list :

@@ -22,7 +22,7 @@ int direction_of(Coords step) {
   return index_of(thirds, step);
 }
 
-// A rank's distinct cells that travel in a set of directions.
+// A rank's distinct cells that travel in these directions.
 std::int64_t cells_sent(const Stencil& stencil, const Directions& directions) {
   // Of an end, and between the ends: negative where they overlap.
   std::array<std::int64_t, max_dimensions> end, between;

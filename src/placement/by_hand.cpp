@@ -45,7 +45,7 @@ std::map<int, Blocks> sorted_blocks(const Machine& machine,
   return sorted;
 }
 
-// Every non-empty unit of the level must hold as many ranks as its inner blocks have points.
+// Non-empty units must hold as many ranks as their inner blocks have points.
 void check_units(const Machine& machine, int level, const std::string& name, std::int64_t ranks) {
   for (int node = 0; node < machine.nodes(); ++node) {
     const auto& shape = machine.shape(node);

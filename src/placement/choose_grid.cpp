@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_tried = 6;
 
-// All ordered factorisations of `ranks` with each factor at most the cells of its dimension.
+// Ordered factorisations of `ranks`, each factor at most the cells of its dimension.
 std::vector<std::vector<int>> grids_of(int ranks, const std::vector<std::int64_t>& cells) {
   struct Begun {
     std::vector<int> grid;
@@ -31,7 +31,7 @@ std::vector<std::vector<int>> grids_of(int ranks, const std::vector<std::int64_t
   return grids;
 }
 
-// Bytes that one rank sends; none across a non-periodic dimension with one process.
+// None across a non-periodic dimension with one process.
 std::int64_t halo_per_rank(const GridChoice& choice) {
   std::int64_t bytes = 0;
   for (const auto& offset : choice.stencil.offsets) {

@@ -10,7 +10,7 @@
 namespace parhelion::placement {
 namespace {
 
-// Hardware threads in this process's affinity mask; empty if unknown, which counts as unbound.
+// This process's affinity mask; empty if unknown: counts as unbound.
 CpuSet own_binding() try {
   const CpuMask mask = usable_threads();
   CpuSet cpus;
@@ -28,7 +28,7 @@ std::string names_of(const NodeTopology& node, std::size_t first, std::size_t la
   return names;
 }
 
-// A shape as words: its ranks, then per level the number of starts and the starts.
+// Ranks, then per level the number of starts and the starts.
 void append(std::vector<int>& words, const NodeShape& shape) {
   words.push_back(shape.ranks);
   for (const auto& starts : shape.starts) {

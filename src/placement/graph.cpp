@@ -36,7 +36,7 @@ Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges
   return Neighborhood(std::move(to));
 }
 
-// Boundaries of the non-empty units of a level between two positions; level −1: the whole machine.
+// Of a level's non-empty units between two positions; level −1: the whole machine.
 std::vector<int> boundaries(const Machine& machine, int level, int first, int last) {
   std::vector<int> starts{first};
   for (int p = first + 1; level >= 0 && p < last; ++p)
@@ -46,7 +46,7 @@ std::vector<int> boundaries(const Machine& machine, int level, int first, int la
 }
 
 // Sorts vertices by part. METIS's parts are only about equal, but units have exact sizes (`room`):
-// greedily moves the vertices with the least loss from oversized to undersized parts.
+// moves vertices with the least loss from oversized to undersized parts.
 std::vector<int> balanced(const Neighborhood& graph, std::vector<int> vertices,
     const std::vector<int>& part, std::vector<int> room) {
   std::vector<int> part_of(graph.points(), -1);
@@ -76,8 +76,8 @@ std::vector<int> balanced(const Neighborhood& graph, std::vector<int> vertices,
   return vertices;
 }
 
-// Cuts the parts inside each enclosing unit several times, each time from another order; then
-// repeatedly a few heavily communicating units. Local search improves every cut; improvements stay.
+// Cuts the parts inside each enclosing unit several times, from other orders, then repeatedly a few
+// heavily communicating units. Local search improves every cut.
 class LevelByLevel {
  public:
   LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective,
@@ -111,7 +111,7 @@ class LevelByLevel {
 
   const std::vector<int>& positions() const { return positions_; }
   bool by_metis = false;
-  std::string why;  // reason why METIS failed
+  std::string why;  // METIS failed
 
  private:
   static constexpr std::size_t most_cut_again = 4;
@@ -133,7 +133,7 @@ class LevelByLevel {
       std::swap(parts[left - 1], parts[random_() % left]);
   }
 
-  // A random unit, and some of those that it sends most to: ascending indices into `starts`.
+  // A random unit, and some that it sends most to: ascending indices into `starts`.
   std::vector<std::size_t> some_that_exchange(
       const std::vector<int>& parts, const std::vector<int>& starts) {
     const int first = starts.front();
@@ -154,8 +154,8 @@ class LevelByLevel {
     return found;
   }
 
-  // In each enclosing unit, cuts all its units anew, or a few that communicate heavily. Returns
-  // their parts, or nothing if METIS fails.
+  // In each enclosing unit, cuts all units anew, or a few that communicate heavily. Returns their
+  // parts, or nothing if METIS fails.
   std::vector<int> cut(int level, bool all, std::vector<int>& positions) {
     std::vector<int> moved;
     for (std::size_t u = 0; u < parts_.size() && why.empty(); ++u) {
@@ -183,8 +183,7 @@ class LevelByLevel {
     return moved;
   }
 
-  // Traffic leaving the units of `level` inside an enclosing unit; independent of everything
-  // outside.
+  // Of the units of `level` inside an enclosing unit; independent of everything outside.
   std::pair<std::int64_t, std::int64_t> leaving(
       int level, std::size_t u, const std::vector<int>& positions) const {
     const int first = machine_.unit_of(level, around_[u]);

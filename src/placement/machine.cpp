@@ -32,7 +32,7 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
   }
 }
 
-// Rank and unit counts must fit in int, and arrays have one entry for each.
+// Counts must fit in int, and arrays have one entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
   if (count > most)
     refuse("the machine has ", count, " ", what, ", placement takes at most ", most,
@@ -40,10 +40,10 @@ int within(std::int64_t count, int most, const std::string& what) {
   return static_cast<int>(count);
 }
 
-// Computes rank starts level by level: the ranks of a unit are distributed in proportion to
-// innermost units. Rounding up gives rank 0 to the first.
+// Level by level, distributes a unit's ranks in proportion to innermost units. Rounding up gives
+// rank 0 to the first.
 NodeShape deal(const NodeShape& units, int ranks, Binding binding) {
-  // With more ranks than innermost units, distribute evenly: each holds several.
+  // With more ranks than innermost units, each holds several.
   const bool even = binding == Binding::spread || ranks > units.ranks;
   NodeShape shape{ranks, {}};
   std::vector<int> around{0, units.ranks}, ranks_around{0, ranks};

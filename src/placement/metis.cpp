@@ -1,6 +1,6 @@
-// Calls METIS through dlopen. Builds with 32-bit and 64-bit indices have the same symbols; METIS's
-// default options, written to a buffer, reveal the width. No real numbers are passed, so their
-// width does not matter.
+// METIS through dlopen. Builds with 32-bit and 64-bit indices have the same symbols; its default
+// options, written to a buffer, reveal the width. No real numbers are passed: their width does not
+// matter.
 #include "refine.hpp"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ std::optional<std::vector<int>> cut(const Neighborhood& graph, const std::vector
   if (!recursive) return {};
   std::map<int, Index> local;
   for (const int v : vertices) local.emplace(v, static_cast<Index>(local.size()));
-  // Undirected (both directions summed), inside the set of vertices.
+  // Both directions summed, inside the set of vertices.
   std::vector<Index> starts{0}, targets, weights;
   std::vector<std::int64_t> all_bytes;
   for (const int v : vertices) {

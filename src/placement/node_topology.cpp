@@ -37,17 +37,17 @@ bool optional_level(const std::string& name) {
   return name == "l2" || name == "die" || name == "pu";
 }
 
-// Sorts levels by nesting and drops those that cut across another.
+// Drops levels that cut across another.
 NodeTopology nested(NodeTopology topology) {
   std::vector<NodeTopology::Level> kept;
   std::erase_if(topology.levels, [](const auto& level) { return level.units.empty(); });
-  // Larger units first. Among levels of equally many units, the first stays, e.g. a package that
-  // is also the NUMA domain.
+  // Larger units first. Of levels of equally many units, the first stays, e.g. a package that is
+  // also the NUMA domain.
   std::ranges::stable_sort(
       topology.levels, {}, [](const auto& level) { return level.units.size(); });
   for (auto& level : topology.levels) {
     const auto* around = kept.empty() ? nullptr : &kept.back().units;
-    // Order units by enclosing unit, so that those inside one unit are contiguous.
+    // By enclosing unit: those inside one are contiguous.
     const auto unit_of = [&](const CpuSet& unit) {
       return around ? unit_around(*around, unit) : 0;
     };
@@ -81,7 +81,7 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-// Entries of a directory named prefix + number, by number.
+// Entries named prefix + number, by number.
 std::map<int, fs::path> numbered(const fs::path& directory, const std::string& prefix) {
   std::map<int, fs::path> found;
   std::error_code problem;
@@ -157,7 +157,6 @@ NodeTopology read_sysfs(const std::string& root) {
   NodeTopology topology{
       {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
       "linux sysfs"};
-  // Every CPU lists the CPUs that share a resource with it.
   for (const auto& [number, cpu] : numbered(fs::path(root) / "system/cpu", "cpu")) {
     const CpuSet core = listed(cpu / "topology/thread_siblings_list");
     if (core.empty()) continue;  // offline
@@ -240,7 +239,7 @@ SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bind
   const auto unit = [&](int level, int rank) {
     return unit_around(node.levels[level].units, bindings[rank]);
   };
-  // Units of the innermost level are already in hierarchical order.
+  // Innermost units are already in hierarchical order.
   if (levels > 0)
     std::ranges::stable_sort(sorted.order, {}, [&](int rank) { return unit(levels - 1, rank); });
   for (int l = 0; l < levels; ++l) {

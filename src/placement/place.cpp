@@ -64,8 +64,8 @@ class Portfolio {
   std::vector<Member> members() const { return {all_.begin(), all_.end()}; }
   const Candidate& best() const { return *ranked_.front(); }
 
-  // The best after local search from the best candidates with distinct scores: equal scores most
-  // likely mean equal placements.
+  // The best after local search from the best with distinct scores: equal ones most likely mean
+  // equal placements.
   Candidate refined() const {
     const Neighborhood neighborhood(problem_.grid, problem_.stencil);
     const auto objectives = request_.costs ? std::vector{Objective::jsum, Objective::jmax}
@@ -100,7 +100,7 @@ class Portfolio {
           candidate.scores, candidate.positions, *request_.costs);
   }
 
-  // Quantity to minimize: predicted time, if any, then the objective.
+  // To minimize: predicted time, if any, then the objective.
   std::pair<double, std::vector<std::int64_t>> key(const Candidate& candidate) const {
     return {candidate.seconds, objective_key(candidate.scores, request_.objective)};
   }

@@ -163,7 +163,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     made.free_dropped(comm);
     state->comm = split(comm, comm.handle(), 0, state->rank);
     state->use = made.add(state->comm);
-    // The duplicate that was split returns errors; restore the user's error handler.
+    // The split duplicate returns errors; restore the user's error handler.
     MPI_Errhandler handler;
     check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
     check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");

@@ -81,7 +81,7 @@ Share Problem::share(int first, int size) const {
 
 namespace {
 
-// Number of points i with i and i + step on different sides of the cut, in a line of n points.
+// Points i with i and i + step on different sides of the cut, in a line of n points.
 std::int64_t crossings(int n, int cut, int step, bool wraps) {
   if (wraps) {
     const int shift = (step % n + n) % n;

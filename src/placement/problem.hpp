@@ -1,4 +1,4 @@
-// Input of the placement methods: grid, stencil, and the machine as a tree of unit kinds.
+// Input of placement methods: grid, stencil, and the machine as a tree of unit kinds.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace parhelion::placement {
 
-/// The units of all positions, looked up once. Memory: O(positions × levels).
+/// Looked up once. Memory: O(positions × levels).
 class Units {
  public:
   explicit Units(const Machine& machine);
 
   int unit(int level, int position) const { return of_[position * levels_ + level]; }
-  /// Outermost level at which two positions are in different units; the number of levels if none.
+  /// Outermost level at which two positions differ in units; the number of levels if none.
   int parting(int a, int b) const {
     const int *here = &of_[a * levels_], *there = &of_[b * levels_];
     int level = 0;
@@ -29,7 +29,7 @@ class Units {
   std::vector<int> of_;
 };
 
-/// Scores of a graph: `edges_of(point, visit)` calls visit(to, bytes) for every edge of a point.
+/// `edges_of(point, visit)` calls visit(to, bytes) for every edge of a point.
 template <class EdgesOf>
 Scores score_edges(const Machine& machine, const Units& units, const std::vector<int>& positions,
     const EdgesOf& edges_of) {
@@ -47,7 +47,7 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
       Traffic& at = parting[units.parting(positions[p], positions[to])];
       ++at.edges, at.bytes += bytes, leaving.sent += bytes;
     });
-    // Points in different units of a level are in different units of all inner levels.
+    // Points that a level parts are parted by all inner levels.
     for (int l = 0; l < levels; ++l) {
       leaving.edges += parting[l].edges, leaving.bytes += parting[l].bytes;
       Traffic& unit = sums[l][units.unit(l, positions[p])];
@@ -85,16 +85,15 @@ using Costs = std::array<std::int64_t, max_levels>;
 
 __extension__ using Weighed = __int128;  ///< holds 4^max_levels times any 64-bit value
 
-/// Objective of the methods: a byte that crosses a level counts four times as much as one that
-/// crosses only the next inner level, so that a tiny gain between nodes does not spoil the inside
-/// of a node.
+/// Objective of the methods: a byte that crosses a level counts four times one that crosses only
+/// the next inner level, so that a tiny gain between nodes does not spoil nodes' insides.
 inline Weighed weighed(const Costs& costs) {
   Weighed total = 0;
   for (const auto cost : costs) total = 4 * total + cost;
   return total;
 }
 
-/// A kind of unit: units of one level with the same ranks and the same inner structure.
+/// Units of one level with the same ranks and inner structure.
 struct UnitKind {
   int level, ranks;         ///< level −1: the whole machine
   std::vector<int> parts;   ///< kinds of the non-empty units one level further in
@@ -103,7 +102,7 @@ struct UnitKind {
   int position;  ///< of the first unit of this kind
 };
 
-/// Consecutive parts of a unit that fill a box; equal shares have the same structure.
+/// Consecutive parts of a unit that fill a box; equal shares are built alike.
 struct Share {
   int kind, first, count;  ///< count 0: inside an innermost unit
 
@@ -128,7 +127,7 @@ class Problem {
 
   /// Bytes of stencil edges inside the box that cross a cut after `thickness` slabs along `d`.
   std::int64_t cut(const Coords& box, int d, int thickness) const;
-  /// Mean cost of a cut along each dimension per point of the cut face; the ideal block length is
+  /// Mean cost of a cut along each dimension per point of its face; ideal block lengths are
   /// proportional to it.
   const std::array<double, max_dimensions>& cut_weight() const { return cut_weight_; }
   /// Costs of placing the points of `box` in a share at `places`, from its outermost level.
@@ -137,7 +136,7 @@ class Problem {
  private:
   int intern(int level, int position, int ranks, std::vector<int> parts);
   int intern_unit(const NodeShape& shape, int level, int node, int first, int last);
-  /// The box spans a periodic dimension, so its two ends are adjacent.
+  /// Whether the box's ends along `d` are adjacent.
   bool wraps(const Coords& box, int d) const {
     return grid.periodic[d] && box[d] == grid.extent[d];
   }

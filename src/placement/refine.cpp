@@ -36,9 +36,9 @@ std::vector<int> units_at(const Machine& machine, int level, const std::vector<i
 }
 
 // Ejection chains at one level: a point moves to an adjacent unit, which ejects one of its own,
-// until the first unit receives one. Keeps a chain that lowers the potential, else undoes it.
-// Source: Glover, Ejection chains, reference structures and alternating path methods, Discrete
-// Applied Mathematics 65 (1996).
+// until the first unit receives one. Keeps chains that lower the potential. Source: Glover,
+// Ejection chains, reference structures and alternating path methods, Discrete Applied Mathematics
+// 65 (1996).
 class ChainSearch {
  public:
   ChainSearch(const Machine& machine, const Neighborhood& neighborhood, Objective objective,
@@ -57,14 +57,13 @@ class ChainSearch {
     lower_ceiling();
   }
 
-  /// Tries chains from all `points` until `most` edges are visited. Whether it improved
-  /// `positions`.
+  /// Chains from all `points` until `most` edges are visited. Whether `positions` improved.
   bool pass(const std::vector<int>& points, std::vector<int>& positions, std::int64_t most) {
     bool improved = false;
     for (std::size_t i = 0; i < points.size() && work_ < most; ++i)
       for (const int unit : units_beside(points[i])) {
         if (!try_chain(points[i], unit)) continue;
-        // Each point takes the position of the next, cyclically.
+        // Each takes the position of the next, cyclically.
         for (std::size_t at = 1; at < chain_.size(); ++at)
           std::swap(positions[chain_[at - 1]], positions[chain_[at]]);
         improved = true;
@@ -73,7 +72,7 @@ class ChainSearch {
     return improved;
   }
 
-  /// Bytes above the ceiling count as excess. Sets it just below the maximum.
+  /// Sets the ceiling, above which bytes are excess, just below the maximum.
   void lower_ceiling() {
     ceiling_ = std::ranges::max(leaving_) - 1;
     excess_ = 0;
@@ -86,7 +85,7 @@ class ChainSearch {
  private:
   static constexpr std::size_t longest_chain = 5;
 
-  /// Smaller is better. The objective, then the other quantity.
+  /// To minimize: the objective, then the other quantity.
   using Potential = std::pair<std::int64_t, std::int64_t>;
 
   struct Step {
@@ -132,7 +131,7 @@ class ChainSearch {
     count(point, +1);
   }
 
-  // Other units of the same parent that the point exchanges with.
+  // Of the same parent, that the point exchanges with.
   std::vector<int> units_beside(int p) const {
     std::vector<int> beside;
     neighborhood_.for_each(p, [&](const auto& edge) {
@@ -170,7 +169,7 @@ class ChainSearch {
     move(step.point, step.unit);
   }
 
-  // The best point of `unit` to send home, and the best to send elsewhere.
+  // The best point of `unit` to send home, and to send elsewhere.
   std::pair<std::optional<Step>, std::optional<Step>> best_steps(int unit, int home) {
     std::optional<Step> back, onward;
     candidates_ = members_[unit];

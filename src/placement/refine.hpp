@@ -1,4 +1,4 @@
-// Local search on a placement: swaps points between units.
+// Local search: swaps points between units.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class Neighborhood {
   };
 
   Neighborhood(const ProcessGrid& grid, const Stencil& stencil);
-  /// From any graph's outgoing edges. Self-edges are dropped.
+  /// From outgoing edges; drops self-edges.
   explicit Neighborhood(std::vector<std::vector<Edge>> to);
 
-  /// Edges to the points that `point` sends to, and from those that send to it.
+  /// To the points that `point` sends to, and from those that send to it.
   const std::vector<Edge>& to(int point) const { return to_[point]; }
   const std::vector<Edge>& from(int point) const { return from_[point]; }
   int points() const { return static_cast<int>(to_.size()); }
@@ -37,15 +37,15 @@ class Neighborhood {
 };
 
 /// Improves `positions` (by point) level by level, outermost first. The first level that changes
-/// never gets worse. Stops after a fixed amount of work, so that the result is deterministic.
+/// never gets worse. A fixed amount of work keeps the result deterministic.
 void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective,
     std::vector<int>& positions);
 
 /// Work limit, in edges visited: about 0.1 s.
 inline constexpr std::int64_t most_work = 20'000'000;
 
-/// Improves one level; points stay in their unit of the enclosing level. Chains start at `points`,
-/// or at all points if empty. Returns the work done.
+/// Improves one level; points stay in their enclosing unit. Chains start at `points`, or at all if
+/// empty. Returns the work done.
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
     Objective objective, int level, std::vector<int>& positions, std::int64_t most,
     std::vector<int> points = {});
@@ -53,8 +53,8 @@ std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborho
 /// Whether swaps between units of this level can matter.
 bool has_several_ranks(const Machine& machine, int level);
 
-/// Part of every vertex when METIS cuts the graph into `parts` parts of about equal size; nullopt
-/// if METIS is missing or fails, with the reason in `why`.
+/// Each vertex's part when METIS cuts into `parts` about equal ones; nullopt if METIS is missing or
+/// fails, with the reason in `why`.
 std::optional<std::vector<int>> cut_with_metis(
     const Neighborhood& graph, const std::vector<int>& vertices, int parts, std::string& why);
 

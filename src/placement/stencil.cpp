@@ -22,7 +22,7 @@ void check_bytes(const ProcessGrid& grid, const Stencil& stencil) {
       refuse("a stencil offset carries ", offset.bytes, " bytes: give 0 or more");
     bytes = checked_sum(bytes, offset.bytes, "the number of bytes that a grid point sends");
   }
-  // Twice: where a box spans a periodic dimension, a cut has edges across both of its sides.
+  // Twice: where a box spans a periodic dimension, edges cross both sides of a cut.
   checked_product({bytes, grid.size(), 2}, "the number of bytes that all grid points send");
 }
 

@@ -8,7 +8,7 @@
 namespace parhelion {
 namespace {
 
-// Byte offsets of the outermost cells from the first owned one, for strides of any sign.
+// Byte offsets of the outermost cells from the first owned one.
 struct Reach {
   byte_count low = 0, high = 0;
   void add(byte_count stride, byte_count from, byte_count to) {

@@ -13,7 +13,7 @@ inline bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
          std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
 }
 
-/// First owned cell of a block and the byte range of its cells, ghosts included.
+/// A block's first owned cell, and the byte range of its cells with ghosts.
 struct ArrayBlock {
   const std::byte* first = nullptr;
   const std::byte* begin = nullptr;
@@ -25,20 +25,19 @@ struct ArrayBlock {
   }
 };
 
-/// Owned cells of a block; of an indexed pattern: owned cells, or ghosts.
+/// Owned cells; of an indexed pattern: owned cells, or ghosts.
 inline byte_count cells_of(const Pattern& pattern, int b) {
   if (pattern.indexed()) return b == 0 ? pattern.owned : pattern.ghosts;
   return pattern.blocks[b].cells();
 }
 
-/// Byte range of block `b` of field `f`, ghosts included; empty if the rank has no cells in it.
+/// Byte range of a block with its ghosts; empty without cells.
 ArrayBlock array_block(const Plan& plan, int f, int b);
 
-/// Like array_block, but empty if forward exchanges never write the block: owned cells of an index
-/// map.
+/// The same, but empty for owned cells of an index map, which forward exchanges never write.
 ArrayBlock written_block(const Plan& plan, int f, int b);
 
-/// Calls use(f, b) for each block of each field, in the order of Plan::bases.
+/// use(f, b) for each block, in the order of Plan::bases.
 template <class Use>
 void for_blocks(const Plan& plan, Use&& use) {
   for (int f = 0; f < plan.field_count(); ++f)

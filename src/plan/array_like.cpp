@@ -4,7 +4,7 @@
 namespace parhelion {
 namespace {
 
-// Reduces a matrix with a single row or column to a vector.
+// A matrix of one row or column, as a vector.
 ArrayShape without_single(ArrayShape array, std::size_t rank) {
   if (array.rank != 2 || rank != 1) return array;
   if (array.extents[0] == 1 && array.extents[1] != 1)

@@ -84,7 +84,6 @@ bool BoundArrays::is_like(int f, const Field& given) const {
   return differs == 0;
 }
 
-// Throws Error that names the difference.
 void BoundArrays::require_layout(int f, const Field& given) const {
   const Field& made = plan_.fields[f];
   Field as_made = made;  // a subset's halo may be narrower
@@ -140,7 +139,7 @@ void BoundArrays::require_block(int f, int b, const Field& given) const {
         made.stride_of_components(b));
 }
 
-// The plan's own arrays are disjoint: arrays moved by one offset are, too.
+// The plan's own arrays are disjoint; moved by one offset, they remain so.
 bool BoundArrays::moved_together() const {
   std::optional<byte_count> moved;
   for (std::size_t i = 0; i < wanted_.size(); ++i) {

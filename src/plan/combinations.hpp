@@ -1,4 +1,4 @@
-// Operators that combine two values or vectors of values, shared by hosts and devices.
+// Operators on values, or vectors of them, for hosts and devices.
 #pragma once
 
 namespace parhelion {
@@ -29,7 +29,7 @@ struct Or {
   static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(a | b); }
 };
 
-// Ignores the destination and negates the source.
+// The negated source.
 struct Opposite {
   static auto of(auto a, decltype(a) b) { return static_cast<decltype(a)>(-b); }
 };

@@ -17,7 +17,7 @@ void combine_vector(Bytes* dst, const Bytes* src) {
   __builtin_memcpy(dst, &a, Size);
 }
 
-// Combines the last bytes of a row, fewer than `Size`.
+// The last bytes of a row, fewer than `Size`.
 template <class T, class Operation, byte_count Size>
 void combine_rest(Bytes* dst, const Bytes* src, byte_count bytes) {
   if constexpr (Size > byte_count{sizeof(T)}) {
@@ -49,7 +49,7 @@ void combine_rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count ro
     for (byte_count r = 0; r < rows; ++r) Row::combine(dst + r * dst_row, src + r * src_row, width);
 }
 
-// Combines cells in the list's order, as often as the list names them.
+// In the list's order, as often as it names a cell.
 template <class Row>
 void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
   const byte_count ds = op.dst_stride, ss = op.src_stride, width = op.width, count = op.count;
@@ -70,7 +70,7 @@ void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
       Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
 }
 
-// Calls `use` with the row of this width. Short rows of small integers are rare.
+// Short rows of small integers are rare.
 template <class T, class Operation, class Use>
 void with_row(byte_count width, Use use) {
   if (width == byte_count{sizeof(T)}) return use(CombinedRow<T, Operation, sizeof(T)>{});

@@ -26,7 +26,7 @@ CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool 
       stride, field.stride_of_components(ghosts), side.cells.data()};
 }
 
-// Emits one op if components are contiguous, else one per component.
+// One op if components are contiguous, else one per component.
 template <class Emit>
 void for_components(
     const Field& field, const CellsLayout& from, const CellsLayout& to, Emit&& emit) {
@@ -74,7 +74,7 @@ byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageFi
     const BoxPiece& piece = at.side->boxes[k];
     BoxLayout mine = box_in_field(plan, at.f, piece);
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      const int d = order[i];  // components are a dimension, too: there are two or more
+      const int d = order[i];  // of two or more: components are one
       const auto [which, of] = slices[i];
       const byte_count rows = mine.count[d];
       mine = cut(mine, d, rows * which / of, rows * (which + 1) / of);
@@ -90,16 +90,15 @@ byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageFi
 
 namespace {
 
-// First cell of one side of a field's ops.
 struct Origin {
   int base;
   byte_count offset;
 };
 
-// Programs by field. Similar fields have the same ops, which share lists, with other origins.
+// Similar fields have the same ops with other origins, and share lists.
 class ByField {
  public:
-  // Appends the ops of field `number` to `all`; `compile` adds them to a program the first time.
+  // `compile` adds the ops of field `number` to a program the first time.
   template <class Compile>
   void add(Program& all, int number, Origin src, Origin dst, Compile&& compile) {
     const auto [found, is_new] = known_.try_emplace(number, Known{{}, src, dst});
@@ -185,7 +184,7 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
   }
 }
 
-// Copies ghosts to their duplicates within the same field.
+// Copies ghosts to their duplicates.
 Program compile_repeat(const Plan& plan, const Links& links) {
   Program program;
   ByField by_field;
@@ -256,7 +255,7 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
     plan.executor->compile(*each);
 }
 
-// Direct copies from this rank's cells into its own ghosts; reverse: back.
+// Copies this rank's cells into its own ghosts; reverse: back.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
   const Links unwrapped = without(self.links, wrapped);
   self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts});

@@ -19,7 +19,7 @@ void compile_stages(Plan& plan);
 
 enum class Into { message, field };
 
-/// Cells [`first`, `end`) of a selection.
+/// Cells [first, end) of a selection.
 struct Entries {
   byte_count first, end;
 };
@@ -29,13 +29,13 @@ struct Slice {
   byte_count which = 0, of = 1;
 };
 
-/// Adds the copies of one indexed field between entries of a selection and a message from byte
-/// `begin`. Message cells are contiguous, or at the indices `places`.
+/// Adds copies between entries of an indexed field's selection and a message from byte `begin`,
+/// whose cells are contiguous, or at the indices `places`.
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
     End end, Into into, byte_count begin, const local_index* places = nullptr);
 
-/// The same for boxes, packed in `order`: slices along the two outermost dimensions of the message.
-/// Returns their bytes.
+/// For boxes, packed in `order`: slices along the message's two outermost dimensions. Returns their
+/// bytes.
 byte_count add_side_of_boxes(Program& program, const Plan& plan, const MessageField& at,
     const std::vector<int>& order, End end, Into into, byte_count begin,
     const std::array<Slice, 2>& slices = {});
@@ -52,14 +52,14 @@ struct LinksEnd {
   const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
 };
 
-/// Direct copies between the ends of the same links: owned cells into ghosts, each unique entry
-/// once; or all ghosts into owned cells, in message order.
+/// Copies without a message: owned cells into ghosts, each unique entry once; or all ghosts into
+/// owned cells, in message order.
 Program compile_direct(const LinksEnd& from, const LinksEnd& to);
 
-/// Adds copies to `wrap_owned` and `wrap` that fill a group's ghosts along each dimension in which
-/// the rank's only block has no neighbor but itself, one dimension after another, over the full
-/// width of the previous ones: long pieces instead of one per edge and corner. `wrap` also reads
-/// ghosts of other ranks. Returns false for other patterns. Local.
+/// Adds copies to `wrap_owned` and `wrap` that fill a group's ghosts along dimensions in which the
+/// rank's only block neighbors only itself, one after another, each over the full width of the
+/// previous ones: long pieces instead of one per edge and corner. `wrap` also reads other ranks'
+/// ghosts. False for other patterns. Local.
 bool add_wrap(StagePlan& stage, const Plan& plan, int group);
 
 }  // namespace parhelion

@@ -1,4 +1,3 @@
-// Products of complex numbers, one cell after another.
 #include <cstring>
 
 #include "plan/kernels.hpp"

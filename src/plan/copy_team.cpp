@@ -53,7 +53,7 @@ void CopyTeam::finish() {
     else std::this_thread::yield();
 }
 
-// Waits for a job other than `seen`; false if the team stops.
+// False if the team stops.
 bool CopyTeam::next_job(std::uint64_t seen) {
   const auto there = [&] { return job_.load(std::memory_order_seq_cst) != seen; };
   for (int polls = 0; polls < polls_before_sleep && !there(); ++polls) relax();

@@ -24,9 +24,8 @@ class CopyTeam {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Calls work(k) concurrently for k from 0 to size() − 1 and returns when all are done.
-  /// Allocates nothing. While another thread uses the team, the caller does all the work. `work`
-  /// must not throw.
+  /// Runs work(k) concurrently for 0 ≤ k < size(), until all are done. Allocates nothing. While
+  /// another thread uses the team, the caller does all the work. `work` must not throw.
   template <class Work>
   void share(Work&& work) {
     if (busy_.exchange(true, std::memory_order_acquire)) {
@@ -60,8 +59,8 @@ class CopyTeam {
   std::vector<std::thread> threads_;
 };
 
-/// Team of `size` members, shared by all holders in this process; null for 1. Throws Error if
-/// threads cannot be started or the size is out of range.
+/// Team of `size`, shared by all holders in this process; null for 1. Throws Error for a size out
+/// of range, or if threads cannot start.
 std::shared_ptr<CopyTeam> copy_team(int size);
 
 }  // namespace parhelion

@@ -1,4 +1,3 @@
-// The teams of this process.
 #include <map>
 #include <string>
 #include <system_error>

@@ -17,7 +17,6 @@ Stagger total_stagger(const CartesianDomain& domain, const Stagger& more) {
   return all;
 }
 
-// `asked`, with the widths of `otherwise` for as_domain.
 HaloWidth or_else(const HaloWidth& asked, const HaloWidth& otherwise, int dimensions) {
   HaloWidth width = 0;
   for (int d = 0; d < dimensions; ++d) {
@@ -45,7 +44,6 @@ void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
   require_dimensions(layout.stagger.listed, domain.dimensions(), "stagger");
 }
 
-// Index box of a block's array, halo included.
 Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo,
     int block) {
   Box held = domain.blocks().at(block).held;
@@ -70,7 +68,7 @@ BlockView view_array(const Box& all, const Coordinates& first, int dimensions, s
   return view;
 }
 
-// Space of the first non-null array. Called often: never searches for a driver.
+// Of the first non-null array. Called often: never searches for a driver.
 MemorySpace space_of(std::byte* const* arrays, std::size_t count) {
   if (device::driver_in_use() == nullptr) return MemorySpace::host;
   const auto* const first =

@@ -14,14 +14,13 @@
 namespace parhelion {
 namespace {
 
-// Smaller copies take a few microseconds, about as long as waking and joining the team.
+// Smaller copies take about as long as waking and joining the team.
 constexpr byte_count worth_sharing = 128 << 10;
 constexpr byte_count cache_line = 64;
 
 byte_count share_of(byte_count count, int part, int parts) { return count * part / parts; }
 
-// The slices of all parts make up the op; some may be empty. Without dimensions, cuts at multiples
-// of a cache line.
+// Some slices may be empty. Cuts the width at multiples of a cache line.
 StridedOp slice_of_width(StridedOp op, int part, int parts) {
   const byte_count lines = (op.width + cache_line - 1) / cache_line;
   const byte_count from = share_of(lines, part, parts) * cache_line,
@@ -74,7 +73,7 @@ class HostExecutor final : public Executor,
  public:
   explicit HostExecutor(std::shared_ptr<CopyTeam> team) : team_(std::move(team)) {}
 
-  // A single thread copies op after op and needs no levels.
+  // A single thread needs no levels.
   void compile(Program& program) override {
     if (team_ && program.dependence != Dependence::none)
       program.compiled = std::make_shared<const Levels>(levels_of(program));

@@ -5,7 +5,6 @@
 
 namespace parhelion {
 
-/// One loop per kind of op.
 struct Loops {
   /// `planes` × `rows` pieces of `width` bytes; stride index 0 is the plane, 1 the row.
   void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows,
@@ -24,12 +23,11 @@ struct Kernels : Loops {
 
 const Kernels& kernels();
 
-/// The loops that copy `op`.
 inline const Loops& copying(const Kernels& use, const StridedOp& op) {
   return op.negated ? *use.negating(op.scalar) : use;
 }
 
-/// Calls body(dst, src) for every combination of the `outer` outermost dimensions.
+/// body(dst, src) for each point of the `outer` outermost dimensions.
 template <class Body>
 void for_outer(
     const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body, int d = 0) {

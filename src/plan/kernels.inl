@@ -1,5 +1,5 @@
-// Included once per instruction set. Static functions and builtins only: the linker could use an
-// inline function of a header, compiled here for newer processors, in code that runs on older ones.
+// Included once per instruction set. Static functions and builtins only: the linker could use a
+// header's inline function, compiled here for newer processors, on older ones.
 
 namespace parhelion {
 namespace {
@@ -31,7 +31,6 @@ struct Row {
   }
 };
 
-// Calls `use` with the fastest piece for a width.
 template <class Use>
 void with_piece(byte_count width, Use use) {
   switch (width) {
@@ -75,8 +74,8 @@ struct Vector<T, byte_count{sizeof(T)}> {
   using type = T;
 };
 
-// A row that is forward in one array and backward in the other, as across a fold: elements of
-// `Parts` values, four vectors at a time.
+// A row that runs backward in one array, as across a fold: elements of `Parts` values, four vectors
+// at a time.
 template <class T, int Parts, class Change>
 struct Mirrored {
   static constexpr byte_count element = byte_count{sizeof(T)} * Parts;
@@ -99,7 +98,7 @@ struct Mirrored {
     end -= Count * Size;
   }
 
-  // Copies the last bytes of a row, fewer than `Size`.
+  // The last bytes of a row, fewer than `Size`.
   template <byte_count Size>
   static void rest(Bytes* dst, const Bytes* end, byte_count bytes) {
     if constexpr (Size > element) {
@@ -134,7 +133,7 @@ struct Unchanged {
   static auto of(auto a, decltype(a) b) { return b; }
 };
 
-// Copies mirrored rows; false if rows are not mirrored, or no loop has this width.
+// False if rows are not mirrored, or no loop has this width.
 bool copy_mirrored(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
     const byte_count* ds, const byte_count* ss, byte_count width) {
   if (!is_mirrored(rows, ds, ss, width)) return false;
@@ -158,7 +157,7 @@ void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, c
       [&](auto piece) { strided_loop<decltype(piece)>(dst, src, planes, rows, ds, ss, width); });
 }
 
-// Stride of cells: a constant if cells are contiguous, which saves the multiplication.
+// A constant for contiguous cells saves the multiplication.
 template <byte_count Constant>
 struct Stride {
   explicit Stride(byte_count) {}
@@ -170,8 +169,8 @@ struct Stride<0> {
   byte_count value;
 };
 
-// Keeps the loop within one 32-byte window: some Intel processors decode a branch across its end
-// anew on each pass (erratum SKX102), which slowed gathers by 35 %. Padding costs short loops more.
+// Keeps the loop within a 32-byte window: some Intel processors decode a branch across its end on
+// each pass (erratum SKX102): 35 % slower gathers. Padding costs short loops more.
 #if defined(__GNUC__) && !defined(__clang__)
 #define PHL_ALIGNED_LOOP gnu::noinline, gnu::optimize("align-loops=32")
 #else

@@ -30,7 +30,7 @@ BoxLayout turned(BoxLayout box, DimensionSet backward) {
 int source_of(const Plan& plan, int f, const SeamTurn& turn) {
   const Field& field = plan.fields[f];
   if (field.vector == 0 || turn.axes[field.along] == field.along) return f;
-  int source = 0;  // check_turned guarantees that it exists
+  int source = 0;  // exists: check_turned
   while (plan.numbers[source].group != plan.numbers[f].group ||
          plan.fields[source].vector != field.vector ||
          plan.fields[source].along != turn.axes[field.along])
@@ -52,8 +52,8 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
 
 namespace {
 
-// Clips dimension-by-dimension pieces, which span several sides, to the part straight across the
-// face; nothing if the piece lies beyond several sides.
+// The part of a dimension-by-dimension piece straight across a face; nothing of a piece beyond
+// several sides.
 Box across_face(const BoxPiece& piece, Box most, int dimensions) {
   for (int d = 0, beyond = 0; d < dimensions; ++d) {
     const global_index lo = piece.owner.lo[d], hi = piece.owner.hi[d];

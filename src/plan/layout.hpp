@@ -34,21 +34,20 @@ Box clipped(const Plan& plan, int f, const BoxPiece& piece);
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece);
 
-/// Layout of the same box, packed at byte `offset` of a message in the given order.
+/// The same box, packed at byte `offset` of a message in `order`.
 BoxLayout box_in_message(
     const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset);
 
 StridedOp copy_between(
     const BoxLayout& from, const BoxLayout& to, Element element, bool negated = false);
 
-/// Whether a field's values change sign between the two sides of a piece.
+/// Whether values change sign between a piece's two sides.
 inline bool is_negated(const Field& field, const BoxPiece& piece) {
   if (field.vector != 0) return has(piece.turn.mirrored, field.along);
   return field.sign < 0 && piece.turn.mirrored != 0;
 }
 
-/// The field that holds the owner's values of a piece of field `f`: another component if a seam
-/// turns a vector.
+/// The field with the owner's values of field `f`: another component if a seam turns a vector.
 int source_of(const Plan& plan, int f, const SeamTurn& turn);
 
 byte_count bytes_per_cell(const Field& field);
@@ -65,14 +64,14 @@ inline const Link no_link{};
 /// End of a neighbor's links: cells owned here and ghosts there, or the opposite.
 enum class End : std::uint8_t { owned, ghosts };
 
-/// A field's chunk of a message: the first `entries` entries of a selection, from byte `begin`.
+/// A field's part of a message: the first `entries` of a selection, from byte `begin`.
 struct MessageField {
   int f = 0;
   const Selection* side = nullptr;
   byte_count entries = 0, begin = 0, bytes = 0;
 };
 
-/// One message: by group and field, entries in the pattern's order; empty fields are left out.
+/// By group and field, without empty ones; entries in the pattern's order.
 struct MessageLayout {
   End end = End::owned;
   std::vector<MessageField> fields;

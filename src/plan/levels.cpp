@@ -1,4 +1,4 @@
-// Finds the ops of a program that may run concurrently, from the bytes they read and write.
+// Finds ops that may run concurrently, from the bytes they read and write.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace parhelion {
 namespace {
 
-// Bytes that an op reads and writes; for lists, the whole range from the lowest to the highest.
+// Bytes that an op reads and writes; for lists, from the lowest to the highest.
 struct Touched {
   int src_base, dst_base;
   Footprint src, dst;
@@ -79,7 +79,7 @@ class Cutter {
     (result.levels[level].*kind).push_back(op);
   }
 
-  // Splits repeated cells of a list: first occurrences, then second ones, and so on.
+  // First occurrences of a list's cells, then second ones, and so on.
   void add_turns(const IndexedOp& op) {
     if (op.dst_list == nullptr) return add(op, &Program::indexed);
     std::unordered_map<local_index, std::size_t> times;

@@ -114,7 +114,6 @@ Plan without_stages(const Plan& whole, const Only& only) {
   return plan;
 }
 
-// Neighbors and their packing orders.
 StagePlan without_programs(const StagePlan& whole, const Only& only) {
   StagePlan stage;
   for (const LinkPlan& link : whole.links) {

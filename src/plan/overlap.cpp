@@ -14,7 +14,7 @@
 namespace parhelion {
 namespace {
 
-// Bounded linear equation: Σ coefficient · x = target with 0 ≤ x ≤ most for each term.
+// Σ coefficient · x = target with 0 ≤ x ≤ most for each term.
 class Equation {
  public:
   void add(byte_count coefficient, byte_count most) {
@@ -64,7 +64,6 @@ bool is_empty(const Footprint& cells) {
                                  [](byte_count n) { return n <= 0; });
 }
 
-// Lowest address, and that after the last byte.
 byte_count low_of(const Footprint& cells) {
   byte_count low = cells.first;
   for (int d = 0; d < cells.dims; ++d)
@@ -165,7 +164,7 @@ bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>
 
 namespace {
 
-// Cells of one block of a field; of an indexed field: its owned cells, or its ghosts.
+// Cells of a block; of an indexed field: owned cells, or ghosts.
 class Cells {
  public:
   Cells(const Plan& plan, int f, int b, const std::byte* first_cell)
@@ -204,7 +203,7 @@ class Cells {
         {field().blocks[b_].strides[0], field().stride_of_components(b_)}};
   }
 
-  // Pieces that the exchange can read or write.
+  // What the exchange can read or write.
   std::vector<Footprint> touched() const {
     if (pattern().indexed()) return {all_};
     std::vector<Footprint> pieces{box(owned())};

@@ -23,11 +23,10 @@ bool overlaps_itself(const Footprint& cells);
 /// Whether a byte belongs to two points of `written`, or also to `read`.
 bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>& read);
 
-/// Throws Error if an exchange of these fields would touch a byte as part of two cells: of two
-/// fields, two blocks, owned cells and ghosts, or a block whose strides overlap. Checks the cells
-/// that the exchange reads or writes, with their real strides: interleaved components of an array
-/// may be separate fields. Ignores null pointers and blocks without cells. `bases`: addresses of
-/// the arrays. Local.
+/// Throws Error if an exchange would touch a byte as part of two cells: of two fields, two blocks,
+/// owned cells and ghosts, or one block. Checks cells that it reads or writes, with their real
+/// strides: interleaved components of an array may be separate fields. Ignores null pointers and
+/// blocks without cells. Local.
 void check_disjoint(const Plan& plan, Bases bases);
 
 }  // namespace parhelion

@@ -8,11 +8,10 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Cache-line bytes that one side touches per part: the few parts in flight fit into the
-// second-level cache.
+// Cache-line bytes that a side touches per part: the few in flight fit into the second-level cache.
 constexpr byte_count lines_per_part = 32 * 1024;
 
-// A field of the message, seen by the sender or the receiver.
+// A field of the message, at the sender or the receiver.
 struct Side {
   const Plan& plan;
   MessageField at;
@@ -25,15 +24,15 @@ struct Side {
   BoxLayout layout(byte_count k) const { return box_in_field(plan, at.f, at.side->boxes[k]); }
 };
 
-// Bytes of the cache lines of a field's pieces, if each row of the message is a separate run. Equal
-// on both sides, though strides differ.
+// Bytes of a field's cache lines, as if each row were a separate run: equal on both sides, though
+// strides differ.
 byte_count lines_of(const Side& side) {
   if (side.pattern.indexed()) return std::max(side.at.entries * line, side.at.bytes);
   byte_count total = 0;
   for (byte_count k = 0; k < side.at.entries; ++k) {
     const BoxLayout layout = side.layout(k);
     if (layout.values() == 0) continue;
-    byte_count row = 1;  // contiguous values: components, if innermost, and the next dimension
+    byte_count row = 1;  // contiguous: components, if innermost, and the next dimension
     for (std::size_t i = side.order.size(); i-- > 0;) {
       row *= layout.count[side.order[i]];
       if (side.order[i] + 1 < layout.dims) break;
@@ -43,8 +42,7 @@ byte_count lines_of(const Side& side) {
   return total;
 }
 
-// Extent of the outermost (0) or next (1) dimension of the message; 1 if pieces differ in it, which
-// prevents cuts.
+// Extent of the message's outermost (0) or next (1) dimension; 1 (no cuts) if pieces differ in it.
 byte_count extent_of(const Side& side, std::size_t after_outermost) {
   byte_count extent = 0;
   for (byte_count k = 0; k < side.at.entries; ++k) {
@@ -65,7 +63,7 @@ class Cutter {
   }
 
  private:
-  // Closes a part once it is large enough; small fields share one.
+  // Small fields share a part.
   void close(byte_count touched) {
     touched_ += touched;
     if (touched_ < lines_per_part || open_.bytes == 0) return;
@@ -87,7 +85,7 @@ class Cutter {
     }
   }
 
-  // Cuts the second dimension only if the first is cut into single layers.
+  // Cuts the second dimension only within single layers of the first.
   void cut_boxes(const Side& side) {
     const byte_count touched = lines_of(side);
     const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1),

@@ -12,9 +12,8 @@ struct Part {
   Program program;  ///< fields → part, or part → fields; base 0 is the part
 };
 
-/// Parts that a link sends, or receives; both sides' parts match. A part is so small that cache
-/// lines with both owned cells and ghosts stay in the cache for both copies. Local, after
-/// make_plan.
+/// Parts that a link sends, or receives, equal on both sides: so small that cache lines with both
+/// owned cells and ghosts stay in the cache for both copies. Local, after make_plan.
 std::vector<Part> parts_of(const Plan& plan, const LinkPlan& link, bool sent);
 
 }  // namespace parhelion

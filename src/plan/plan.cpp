@@ -48,7 +48,7 @@ bool fits(const Pattern& pattern, const Field& field) {
   return pattern.indexed() || (pattern.stagger == field.stagger && has_ends(pattern, field));
 }
 
-// First pattern that fits the field, else 0, whose check reports the mismatch.
+// The first that fits, else 0, whose check reports the mismatch.
 std::size_t pattern_number(const Group& group, const Field& field) {
   const auto own =
       std::ranges::find_if(group.patterns, [&](const Pattern& each) { return fits(each, field); });
@@ -79,8 +79,7 @@ void check_component(const Field& field, int dimensions, const std::string& name
                 "follows from the seam");
 }
 
-// A seam that exchanges axes takes a component's values from another component, with
-// correspondingly turned points.
+// A seam that exchanges axes takes values from another component, with points turned likewise.
 void check_turned(
     const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
   if (!turn.exchanges_axes()) return;
@@ -199,7 +198,7 @@ void find_spaces(std::vector<Group>& groups) {
         if (device_of(block.first) >= 0) field.space = MemorySpace::device;
 }
 
-// One executor runs all copies of a plan.
+// One executor runs all copies.
 void check_spaces(const std::vector<Group>& groups) {
   const Field* first = nullptr;
   for (const Group& group : groups)
@@ -265,7 +264,7 @@ void add_field(Plan& plan, Field field, std::size_t pattern, Plan::Number number
   plan.group_of.push_back(static_cast<int>(pattern));
 }
 
-// Any array on this rank's device, else null. Throws Error if arrays are on several devices.
+// Any array on this rank's device, else null.
 const std::byte* array_of(const Plan& plan) {
   const std::byte* found = nullptr;
   if (plan.space() != MemorySpace::device) return found;
@@ -299,7 +298,7 @@ Plan without_stages(std::vector<Group> groups, int threads) {
   return plan;
 }
 
-// Stage `number` of every pattern that has one, by rank.
+// Stage `number` of each pattern, by rank.
 StagePlan merged_stage(const Plan& plan, std::size_t number) {
   std::map<int, Links> by_rank;
   for (std::size_t g = 0; g < plan.patterns.size(); ++g) {
@@ -314,8 +313,7 @@ StagePlan merged_stage(const Plan& plan, std::size_t number) {
   return stage;
 }
 
-// Writing pieces much shorter than a cache line into a neighbor's memory transfers a whole line
-// each.
+// Writing pieces much shorter than a cache line to a neighbor transfers a whole line each.
 constexpr byte_count small_piece = 128;
 
 bool receives_small(const Plan& plan, const LinkPlan& link) {
@@ -324,8 +322,8 @@ bool receives_small(const Plan& plan, const LinkPlan& link) {
   return piece > 0 && piece < small_piece;
 }
 
-// Fingerprint of one side of a link, equal at both ends: position of each box relative to the
-// reader's block, order of entries, duplicates.
+// Fingerprint of a link's side, equal at both ends: boxes relative to the reader's block, order of
+// entries, duplicates.
 std::int64_t shape_of(const Link& link, End end) {
   const Selection& side = selection_of(link, end);
   const bool sent = end == End::owned;
@@ -343,7 +341,7 @@ std::int64_t shape_of(const Link& link, End end) {
   return hash.value();
 }
 
-// Handshake message: stage, size of pieces, fingerprints of the links, packing orders, record.
+// Stage, size of pieces, fingerprints of the links, packing orders, record.
 Message announcement(
     const Plan& plan, std::size_t stage, const LinkPlan& link, const Words& record) {
   Words words{static_cast<std::int64_t>(stage), receives_small(plan, link)};

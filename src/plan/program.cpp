@@ -78,8 +78,7 @@ byte_count Program::mean_piece() const {
 
 namespace {
 
-// Folds inner dimensions that are contiguous on both sides into the width; fuses adjacent
-// dimensions.
+// Folds inner dimensions contiguous on both sides into the width; fuses adjacent ones.
 StridedOp normalized(const StridedOp& op) {
   struct Dim {
     byte_count count, src, dst;
@@ -145,8 +144,7 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
   return result;
 }
 
-// Replaces a consecutive list by an offset: reading it would double the memory traffic of small
-// cells.
+// Consecutive lists become an offset: reading them would double the traffic of small cells.
 void drop_list(const local_index*& list, byte_count& offset, byte_count stride, byte_count count) {
   if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) {
         return b != a + 1;
@@ -162,7 +160,7 @@ IndexedOp without_plain_lists(IndexedOp op) {
   return op;
 }
 
-// Shorter runs are slower than single cells: reading an index is cheaper than starting a run.
+// Shorter runs are slower: reading an index is cheaper than starting a run.
 constexpr byte_count worthwhile_run_bytes = 64;
 
 }  // namespace

@@ -55,7 +55,7 @@ byte_count source(const IndexedOp& op, byte_count k) {
   return (op.src_list ? op.src_list[k] : k) * op.src_stride;
 }
 
-// Batches cells up to the first repeated one, then continues from it.
+// Batches end before the first repeated cell.
 void combine_together(
     const UserReduction& by, const IndexedOp& op, std::byte* dst, const std::byte* src) {
   const auto to = [&](byte_count k) { return dst + target(op, k); };
@@ -81,7 +81,7 @@ void run_row(const Loops& use, std::byte* dst, const std::byte* src, byte_count 
   use.strided(dst, src, 1, 1, none, none, bytes);
 }
 
-// Combines values of opposite sign: negates whole elements of `size` bytes into a buffer first.
+// Negates whole elements of `size` bytes into a buffer first.
 template <class Combine>
 void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, byte_count size,
     const Combine& combine) {

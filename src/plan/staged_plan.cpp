@@ -9,8 +9,7 @@
 namespace parhelion {
 namespace {
 
-// Copies the neighbor's handshake data; false if there is none: subsets drop links that move
-// nothing.
+// Copies the neighbor's handshake data; false without: subsets drop links that move nothing.
 bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
   const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
   if (same == known.end()) return false;
@@ -42,7 +41,7 @@ const char* name_of(Sequence sequence) {
 }
 
 // Words: patterns without corners; messages that forwarding replaces; per dimension, face neighbors
-// on the own node and on others.
+// on this node and on others.
 SequenceSurvey::SequenceSurvey(const Plan& plan) {
   const Communicator& comm = plan.communicator();
   const auto add_link = [&](const Pattern& pattern, const Link& link) {
@@ -76,7 +75,7 @@ bool SequenceSurvey::serves(Sequence sequence) const {
          (stages(sequence).size() > 1 && stages(sequence) != stages(Sequence::by_dimension));
 }
 
-// Between nodes first: these messages are smallest then, and the node forwards their values.
+// Between nodes first: these messages are smallest then, and the node forwards the values.
 std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
   std::vector<DimensionSet> stages;
   unsigned near_ones = 0, own_ones = 0;

@@ -11,9 +11,8 @@
 
 namespace parhelion {
 
-/// Order of forward ghosts. direct: from all neighbors at once. by_dimension: one dimension after
-/// another, those across nodes first. far_by_dimension: those across nodes one after another, then
-/// all neighbors on the node at once.
+/// Order of forward ghosts: from all neighbors at once; dimension by dimension, those across nodes
+/// first; or only these one by one, then all neighbors on the node at once.
 enum class Sequence : std::uint8_t { direct, by_dimension, far_by_dimension };
 
 /// "", "by_dimension", "far_by_dimension".
@@ -40,9 +39,9 @@ class SequenceSurvey {
   std::array<std::uint64_t, words> words_{};
 };
 
-/// Compiles `plan`, which must have one stage, into `stages`, for the same fields and arrays.
-/// Local: its neighbors are among those of `plan`. Cartesian patterns must fill their corners
-/// (fills_corners); indexed ones travel in the first stage.
+/// Compiles `plan`, of one stage, into `stages`. Local: its neighbors are among those of `plan`.
+/// Cartesian patterns must fill their corners (fills_corners); indexed ones travel in the first
+/// stage.
 Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages);
 
 /// Forward plan in this order; null for direct. Local. Throws Error on all ranks if the survey

@@ -10,7 +10,7 @@
 namespace parhelion {
 namespace {
 
-// Finds value number `value` of one box, whose last dimension in `order` varies fastest.
+// The last dimension in `order` varies fastest.
 void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box,
     const std::vector<int>& order, byte_count value) {
   const Field& field = plan.fields[place.f];

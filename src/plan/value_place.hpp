@@ -18,18 +18,17 @@ struct ValuePlace {
   byte_count first = 0, size = 0;
 };
 
-/// The value at byte `at`, which must be part of one, of a message in this rank's packing order.
+/// The value at byte `at`, not padding, of a message in this rank's packing order.
 ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at);
 
-/// First byte at or after `from` at which two messages of this layout differ, or −1. Ignores
-/// padding between fields.
+/// First byte from `from` on at which two messages differ, but for padding, or −1.
 byte_count first_difference(
     const MessageLayout& layout, const std::byte* a, const std::byte* b, byte_count from);
 
 /// "cell (3, 17)", "cell 17" or "local cell 3", and the component if there are several.
 std::string to_string(const Plan& plan, const ValuePlace& place);
 
-/// A value, or that with the other sign, as text: 1.5, (1, 2), 0xdb….
+/// A value as text, or its negative: 1.5, (1, 2), 0xdb….
 std::string value_text(const Element& element, const std::byte* value, bool negated = false);
 
 }  // namespace parhelion

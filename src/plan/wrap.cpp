@@ -13,7 +13,6 @@ namespace {
 
 using Offset = RegionOffset;
 
-// The ghost region at an offset, with the widths `halo`.
 Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int dimensions) {
   Box box = owned;
   for (int d = 0; d < dimensions; ++d) {
@@ -51,7 +50,7 @@ Offset beyond(int d, int side) {
   return offset;
 }
 
-// Whether ghosts beyond a side are periodic copies of this rank's own cells.
+// Whether ghosts beyond a side copy this rank's own cells.
 bool is_own(const Pattern& pattern, const Offset& side, const Source& source) {
   const Box& owned = pattern.blocks.front();
   const Box image = source.map.of(region(owned, pattern.halo, side, pattern.dimensions));
@@ -68,8 +67,7 @@ DimensionSet mirrored_beside(const Sources& sources, int d) {
   return mirrored & static_cast<DimensionSet>(~(1u << d));
 }
 
-// Dimensions whose ghosts on all sides are the rank's own; mirroring ones last: they read ghosts
-// along the mirrored axes.
+// Dimensions with only own ghosts; mirroring ones last: they read ghosts along the mirrored axes.
 std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) {
   std::vector<int> own, mirroring;
   for (int d = 0; d < pattern.dimensions; ++d) {
@@ -84,8 +82,8 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) 
   return own;
 }
 
-// Whether the ghosts at an offset copy, across their last own dimension `d`, the ghosts that the
-// side's map yields.
+// Whether the ghosts at an offset copy those that the side's map yields across their last own
+// dimension `d`.
 bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int d,
     const Source& source, bool signed_fields) {
   const Box& owned = pattern.blocks.front();
@@ -106,7 +104,7 @@ bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int
          (signs_agree || !signed_fields);
 }
 
-// Whether all ghosts across own dimensions are such copies, and all others come from other ranks.
+// Whether ghosts across own dimensions are such copies, and all others come from other ranks.
 bool images_are_complete(const Pattern& pattern, const Sources& sources,
     const std::vector<int>& own, bool signed_fields) {
   return std::ranges::all_of(sources, [&](const auto& each) {
@@ -117,7 +115,7 @@ bool images_are_complete(const Pattern& pattern, const Sources& sources,
   });
 }
 
-// Whether ghosts exist at each combination of the offsets per dimension; false around land.
+// Whether each combination of the offsets per dimension has ghosts; false around land.
 bool is_product(const Sources& sources, int dimensions) {
   std::size_t all = 1;
   for (int d = 0; d < dimensions; ++d) {
@@ -146,7 +144,7 @@ HaloWidth reach(const Sources& sources, const HaloWidth& halo, int dimensions) {
   return width;
 }
 
-// Emits the copies of one field, dimension after dimension.
+// Copies of one field, dimension by dimension.
 class Wrapping {
  public:
   Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own, DimensionSet mirrored,
@@ -189,7 +187,7 @@ class Wrapping {
     return false;
   }
 
-  // Copies these cells along each own dimension, including the ghosts copied before.
+  // Copies cells along each own dimension, with the ghosts copied before.
   void add_around(Program& program, Box filled) const {
     for (const int d : own_) {
       for (const int side : {-1, 1}) {

@@ -1,9 +1,9 @@
-// Redistribution of grids. Each rank computes its pieces locally: intersections of blocks of the
-// two domains.
+// Redistribution of grids. Each rank computes its pieces locally: intersections of both domains'
+// blocks.
 //
-// Each rank pair exchanges one row of bytes, packed and unpacked by the layouts of the call's
-// arrays: without cell lists, and with one exchange for all arrays of equal total bytes per cell.
-// The pattern sees rows as chunks of 256 bytes.
+// Each rank pair exchanges one row of bytes, packed by the layouts of the call's arrays: without
+// cell lists, and with one exchange for all arrays of equal total bytes per cell. The pattern sees
+// chunks of 256 bytes.
 #include <limits>
 #include <numeric>
 #include <ranges>
@@ -23,7 +23,7 @@ using PiecesOfRanks = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
-// Maps the first domain's axes to this one's. Boxes are compared in the first's order.
+// From the first domain's axes to this one's. Boxes are compared in the first's order.
 using Axes = std::array<std::size_t, max_dimensions>;
 struct Turned {
   CartesianDomain domain;
@@ -43,8 +43,7 @@ struct Turned {
   }
 };
 
-// Intersections of this rank's blocks of `mine` with those of `theirs`, in the same order on both
-// sides.
+// Intersections of this rank's blocks with theirs, in the same order on both sides.
 PiecesOfRanks shared_pieces(const Turned& mine, const Turned& theirs) {
   PiecesOfRanks pieces;
   for (int b = 0; b < std::ssize(mine.domain.blocks()); ++b) {
@@ -65,7 +64,7 @@ byte_count cells_of(const Pieces& pieces) {
   return cells;
 }
 
-// One side: a domain, and its intersections with the other domain.
+// A domain, and its intersections with the other one.
 struct Half : Turned {
   PiecesOfRanks others;  // by rank
   Pieces own;            // stay on this rank
@@ -133,7 +132,7 @@ Pattern pattern_of(const Communicator& comm, const Rows& from, const Rows& to) {
   return indexed_pattern(comm, from.chunks, to.chunks, std::move(links));
 }
 
-// An exchange of rows, for all arrays with `width` bytes per cell in total.
+// For all arrays with `width` bytes per cell in total.
 struct RowExchange {
   byte_count width;
   Rows from, to;
@@ -251,13 +250,13 @@ class Boxes final : public Redistribution::Mover {
           "arrays that do not overlap");
   }
 
-  // Layouts are known only at the call. The program must live until the queue completes.
+  // The program must live until the queue completes.
   void enqueue(Program program, Bases src, Bases dst) {
     executor_->compile(programs_.emplace_back(std::move(program)));
     queue_->enqueue(programs_.back(), src, dst);
   }
 
-  // Packs or unpacks each rank's row: array after array, piece after piece.
+  // Array after array, piece after piece.
   void copy_rows(const Half& half, const Rows& rows, std::span<const Move> arrays,
       Field Move::* which, bool packing) {
     for (const auto& [rank, chunks] : rows.of_rank) {
@@ -274,7 +273,7 @@ class Boxes final : public Redistribution::Mover {
     }
   }
 
-  // Copies cells that stay on this rank directly.
+  // Copies cells that stay on this rank.
   void keep(const Half& source, const Field& from, const Half& target, const Field& to) {
     Program program;
     for (std::size_t k = 0; k < source.own.size(); ++k)
@@ -285,14 +284,13 @@ class Boxes final : public Redistribution::Mover {
 
   Half from_, to_;
   ExchangeOptions options_;
-  const std::shared_ptr<Executor> executor_ =
-      make_executor(MemorySpace::host);  // of the arrays, which is checked
+  const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // checked
   const std::shared_ptr<Queue> queue_ = executor_->make_queue();
   std::deque<Program> programs_;  // in flight
   std::vector<std::unique_ptr<RowExchange>> exchanges_;
 };
 
-// Inverts `axes`: axis d of the second grid is axis `axes[d]` of the first.
+// Axis d of the second grid is axis `axes[d]` of the first.
 Axes inverse_of(const std::vector<int>& axes, int dimensions) {
   Axes inverse;
   std::iota(inverse.begin(), inverse.end(), std::size_t{0});

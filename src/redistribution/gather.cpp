@@ -1,5 +1,5 @@
-// Copies between a grid's blocks and one array of all. The root serves ranks in turn, and requests
-// the next message before it receives the current one: at most two are in flight.
+// Copies between a grid's blocks and one array of all. The root serves ranks in turn and requests a
+// message before it receives the previous one: at most two are in flight.
 #include "parhelion/redistribution/gather.hpp"
 
 #include "core/collective_step.hpp"
@@ -26,7 +26,7 @@ Pieces blocks_of(const CartesianDomain& domain, int rank) {
   return blocks;
 }
 
-// One message between the root and a rank: as many pieces as fit.
+// One message: as many pieces as fit.
 struct Part {
   Pieces pieces = {};
   byte_count bytes = 0;
@@ -179,7 +179,7 @@ class Transfer {
   const Field &field_, &whole_;
   int root_;
   Communicator comm_;
-  std::optional<CartesianDomain> domain_;  // of the points that the field lives on
+  std::optional<CartesianDomain> domain_;  // of the field's points
   const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
   const std::shared_ptr<Queue> queue_ = executor_->make_queue();
 };

@@ -16,8 +16,8 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-/// Calls `use` with all blocks of `domain`, of any rank, that intersect `box`, last dimension
-/// fastest; skips land.
+/// use(block, place) for all ranks' blocks that intersect `box`, last dimension fastest; skips
+/// land.
 void for_blocks(const CartesianDomain& domain, const Box& box,
     const std::function<void(const Box& block, CartesianDomain::Place)>& use);
 
@@ -32,8 +32,8 @@ BoxLayout box_in_array(
 /// The bytes of a box in an array of the field.
 Footprint footprint(const Field& field, const BoxLayout& cells);
 
-/// Between an array and a message in which the pieces follow each other from `offset` on, which is
-/// moved behind them. `place(piece)`: in the array.
+/// Between an array and a message with the pieces from `offset` on, which moves behind them.
+/// `place(piece)`: in the array.
 template <class Place>
 Program copies(const Field& field, std::span<const Piece> pieces, const Place& place, bool packing,
     byte_count& offset) {

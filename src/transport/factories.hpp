@@ -1,4 +1,3 @@
-// Factories of the transports.
 #pragma once
 
 #include "transport/messenger.hpp"
@@ -7,7 +6,7 @@ namespace parhelion {
 
 class ArrayAccess;
 
-/// The registered transports; the pointers stay valid. Local.
+/// The pointers stay valid. Local.
 std::vector<const TransportInfo*> known_transports();
 
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
@@ -15,19 +14,18 @@ std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
     const std::string& name, std::shared_ptr<const ArrayAccess> access);
-/// The single-copy transport of the context's direction.
 std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
     const std::string& name, std::shared_ptr<const ArrayAccess> access);
 std::unique_ptr<Transport> make_device_ipc(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware(
     const TransportContext& context, const MakeMessenger& make);
-/// Messengers of node_aware. Collective; the context's links are those to the channels' ranks.
+/// For node_aware. Collective; the context's links are those to the channels' ranks.
 std::unique_ptr<Messenger> make_mpi_messenger(
     const TransportContext& context, std::vector<Channel> channels);
 std::unique_ptr<Messenger> make_ucx_messenger(
     const TransportContext& context, std::vector<Channel> channels);
-/// Why UCX cannot be used, empty when it was found.
+/// Why UCX cannot be used, else empty.
 std::string ucx_missing();
 
 }  // namespace parhelion

@@ -1,5 +1,4 @@
-// A rank whose only neighbors are its own periodic copies, which an exchange makes without a
-// transport.
+// For ranks without other neighbors: an exchange makes the rank's own periodic copies itself.
 #include "transport/factories.hpp"
 
 namespace parhelion {

@@ -12,12 +12,12 @@ namespace parhelion {
 namespace {
 
 // Large forward messages to another node go in chunks: packing, transfer and unpacking overlap.
-// Linux delivers TCP data in packets of up to 64 KiB with headers: a slightly longer chunk takes as
-// long as two.
+// Linux delivers TCP data in packets of up to 64 KiB with headers: slightly more takes as long as
+// two.
 constexpr byte_count largest_piece = 56 << 10;
 constexpr byte_count most_pieces = 64;
 
-// For tests: applies to messages to any neighbor.
+// For tests: applies to all neighbors.
 byte_count piece_size_for_tests() {
   static const auto told = number_told("PARHELION_PIECE_BYTES");
   return told ? std::max<byte_count>(*told, 1) : 0;
@@ -35,7 +35,7 @@ bool continues(const StridedOp& first, const StridedOp& next) {
          first.dst + first.width == next.dst;
 }
 
-// Merges contiguous copies, so that a contiguous message still needs no copy.
+// Merges contiguous copies: contiguous messages still need none.
 void append(Program& all, Program more) {
   for (const StridedOp& op : more.strided)
     if (!all.strided.empty() && continues(all.strided.back(), op))
@@ -50,7 +50,6 @@ byte_count size_of_pieces(byte_count total) {
   return (total + count - 1) / count;
 }
 
-// Joins consecutive parts up to `size` bytes.
 std::vector<Part> joined(std::vector<Part> parts, byte_count size, bool packing) {
   std::vector<Part> pieces;
   for (Part& part : parts) {
@@ -75,14 +74,13 @@ std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing
   return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
-// Sends or receives the message in place, without `copy`, if it is one piece.
+// Sends or receives the message without `copy` if it is one piece.
 void stay_in_place(MessagePlace& place, const Contiguous& piece, const Program*& copy) {
   if (place.bytes == 0 || piece.bytes != place.bytes) return;
   place.piece = piece;
   if (place.in_array()) copy = nullptr;
 }
 
-// A message, or a chunk of one.
 struct Slot {
   Channel channel;
   const Program* pack;  // null: in place, or joined with others; so is `unpack`
@@ -91,18 +89,17 @@ struct Slot {
   bool arrived = false;
 };
 
-// State of a link in one direction.
 struct LinkState {
   const LinkPlan* link;
   std::vector<Part> sent = {}, received = {};  // empty: one chunk
-  int slot = 0, slots = 1;                     // the first, and how many
+  int slot = 0, slots = 1;                     // first, and how many
   int missing = 0;                             // slots without data
   bool receives = false;
-  bool waits_for_others = false;  // its message is unpacked with those of all others
+  bool waits_for_others = false;  // unpacked with all other messages
   bool in_pieces() const { return slots > 1; }
 };
 
-// A device packs all whole messages by one launch, and unpacks those of a forward exchange by one.
+// On a device, one launch packs all whole messages; one unpacks those of a forward exchange.
 struct Joined {
   Program program = {};
   std::vector<std::byte*> messages = {};
@@ -248,7 +245,7 @@ class MessageTransport final : public Transport {
         for (Part& piece : *pieces) plan_.executor->compile(piece.program);
     }
     state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
-    // The direction with fewer chunks has empty slots; a short message is whole in the first.
+    // The direction with fewer chunks has empty slots; short messages are whole in the first.
     static const Part none;
     const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
                            const Program& program) {
@@ -302,9 +299,9 @@ class MessageTransport final : public Transport {
   Joined packs_, unpacks_;  // of whole messages, on a device
   std::unique_ptr<Messenger> messenger_;
   std::uint64_t number_ = 0;
-  Event begun_;  // end of earlier work in the queue: arrays may be received into
+  Event begun_;  // after earlier work in the queue: arrays may be received into
   bool receiving_ = false, sending_ = false;  // all started
-  std::size_t packed_ = 0, sent_ = 0;         // number of slots
+  std::size_t packed_ = 0, sent_ = 0;         // slots
   std::size_t missing_ = 0, reported_ = 0;    // joined messages, links
 };
 

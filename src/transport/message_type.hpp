@@ -14,7 +14,7 @@
 
 namespace parhelion {
 
-/// Largest count: 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests of large messages.
+/// 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests.
 inline byte_count largest_count() {
   static constexpr byte_count most = std::numeric_limits<int>::max();
   static const byte_count limit = [] {

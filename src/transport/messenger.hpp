@@ -1,4 +1,4 @@
-// Base of transports that pack, send, receive and unpack messages; they differ in the Messenger.
+// Base of transports that pack, send, receive and unpack messages by a Messenger.
 #pragma once
 
 #include "parhelion/transport/transport.hpp"
@@ -17,36 +17,36 @@ struct MessagePlace {
   }
 };
 
-/// Messages to and from one neighbor in one direction.
+/// To and from one neighbor, in one direction.
 struct Channel {
   int rank = 0;
   MessagePlace send = {}, receive = {};
-  int link = 0;  ///< of the context's links, with one channel per chunk, in order
+  int link = 0;  ///< of the context's; one channel per chunk, in order
 };
 
-/// Sends and receives the channels' messages in one direction.
+/// Sends and receives the channels' messages.
 class Messenger {
  public:
   virtual ~Messenger() = default;
   virtual void start_receives() = 0;
-  /// Sends the channel's message, which is packed.
+  /// Sends the packed message.
   virtual void start_send(int channel) = 0;
-  /// Called after the last start_send; messengers that send all at once do so here.
+  /// Called after the last start_send, for messengers that send all at once.
   virtual void flush() {}
-  /// A channel whose message has newly arrived, or −1.
+  /// A channel whose message has arrived, each once, or −1.
   virtual int test_receive() = 0;
   /// Whether all send buffers are reusable.
   virtual bool test_sends() = 0;
 
-  /// Call before destruction: completes or cancels pending operations. Returns false when buffers
-  /// may still be in use.
+  /// Call before destruction: completes or cancels pending operations. Returns false if buffers may
+  /// stay in use.
   virtual bool settle() { return true; }
 };
 
 struct MessageTransportOptions {
-  bool in_place = true;  ///< send and receive contiguous array pieces without a copy
+  bool in_place = true;  ///< contiguous array pieces need no copy
   bool mpi = true;       ///< polling calls MPI
-  bool pieces = false;   ///< split large forward messages to other nodes into channels
+  bool pieces = false;   ///< split large forward messages to other nodes
 };
 
 using MakeMessenger =
@@ -57,7 +57,7 @@ inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number
          std::to_string(rank) + " in exchange number " + std::to_string(number);
 }
 
-/// Marks the first slot that has come as reported, and returns its number; −1: none.
+/// Marks the first arrived slot as reported and returns its number; −1: none.
 template <class Slots, class HasCome>
 int report_next(Slots& slots, HasCome&& has_come) {
   for (std::size_t i = 0; i < slots.size(); ++i)

@@ -18,7 +18,7 @@ class MpiMessages final : public Messenger {
     }
   }
 
-  // In channel order: messages of one tag match receives in order.
+  // In channel order: messages of one tag match in order.
   void start_receives() override {
     for (int i = 0; i < receives_.size(); ++i) {
       const Channel& channel = channels_[i];

@@ -6,14 +6,14 @@
 #include "transport/message_type.hpp"
 
 #if MPI_VERSION >= 4
-// Weak: the MPI at run time may have the same ABI but lack it, then null.
+// Weak: an MPI of the same ABI may lack it; then null.
 #pragma weak MPI_Neighbor_alltoallw_init
 #endif
 
 namespace parhelion {
 namespace {
 
-// alltoallw, whose displacements are addresses: messages may have any place and size.
+// alltoallw, with addresses as displacements: messages of any place and size.
 class Neighborhood final : public Messenger {
  public:
   Neighborhood(const TransportContext& context, const std::vector<Channel>& channels) {
@@ -70,7 +70,7 @@ class Neighborhood final : public Messenger {
     check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
     return done_ = flag != 0;
   }
-  /// Waits at most 1 s for a collective of a failed exchange.
+  /// Waits at most 1 s for a failed exchange's collective.
   bool settle() override {
     constexpr double patience_s = 1;
     if (mpi_has_ended() || given_up_) return false;

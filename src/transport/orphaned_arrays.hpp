@@ -1,4 +1,3 @@
-// Memory of a destroyed exchange that MPI or late neighbors still use.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 
 namespace parhelion {
 
-/// Keeps the arrays' node-shared memory until the process ends, because a send that cannot be
-/// cancelled may read it. Callers own all other arrays.
+/// Keeps the arrays' node-shared memory until the process ends: a send that cannot be cancelled may
+/// read it. Callers own other arrays.
 inline void orphan_arrays(const BoundArrays& arrays) {
   for (std::size_t b = 0; b < arrays.size(); ++b)
     if (auto place = find_node_shared(arrays.bases()[b])) orphan(std::move(place->keep));

@@ -11,7 +11,7 @@ namespace {
 
 std::string works() { return {}; }
 
-// Reach for host memory and for device memory.
+// For host and for device memory.
 constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
     by_messages{Reach::arrays, Reach::messages},
     by_own_messages{Reach::arrays, Reach::own_messages}, on_devices{Reach::none, Reach::arrays};

@@ -1,4 +1,3 @@
-// MPI requests of one direction.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +11,8 @@
 
 namespace parhelion {
 
-/// Throws LostRank when an MPI call on a message to or from `rank` fails: MPI may be the first to
-/// notice a lost rank.
+/// Throws LostRank when an MPI call on a message to or from `rank` fails: MPI may notice a lost
+/// rank first.
 inline void check_reached(int code, int rank, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = {};
@@ -24,8 +23,8 @@ inline void check_reached(int code, int rank, const char* call) {
                            "start the job again");
 }
 
-/// One request per rank added. The destructor waits up to 1 s for pending ones of a failed
-/// exchange, because MPI may still access their memory.
+/// One request per rank added. The destructor waits up to 1 s for those of a failed exchange: MPI
+/// may still access their memory.
 class RequestSet {
  public:
   enum class Kind { sends, receives };
@@ -48,7 +47,7 @@ class RequestSet {
   int size() const { return requests_.size(); }
   int rank(int i) const { return ranks_[i]; }
 
-  /// Index of a newly completed request, or −1.
+  /// A newly completed request, or −1.
   int test_any() {
     int index = MPI_UNDEFINED, flag = 0;
     if (const int code = MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE);
@@ -67,8 +66,8 @@ class RequestSet {
     return flag != 0;
   }
 
-  /// Whether MPI has released the memory of all requests; false after MPI_Finalize. Cancels
-  /// pending receives; sends cannot be cancelled.
+  /// Whether MPI has released all memory; false after MPI_Finalize. Cancels pending receives; sends
+  /// cannot be.
   bool settle() {
     constexpr double patience_s = 1;
     if (requests_.empty()) return true;
@@ -88,11 +87,11 @@ class RequestSet {
       }
     return true;
   }
-  /// Whether a receive was cancelled, so that its message may stay unreceived.
+  /// Whether a receive was cancelled: its message may stay unreceived.
   bool cancelled() const { return cancelled_; }
 
  private:
-  // Throws for the request that failed; tests each when MPI does not name it.
+  // Throws for the failed request; tests each if MPI does not name it.
   void failed(int code, int index, const char* call) {
     for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
       int flag = 0;
@@ -102,7 +101,7 @@ class RequestSet {
     if (index < 0 || index >= size()) check_mpi(code, call);
     check_reached(code, ranks_[index], call);
   }
-  // MPI_Testall has completed failed requests: another test does not find them.
+  // MPI_Testall has completed failed requests: further tests do not find them.
   int failed_of_all(int& code) const {
     int kind = MPI_SUCCESS;
     MPI_Error_class(code, &kind);

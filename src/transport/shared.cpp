@@ -4,8 +4,8 @@
 // Per link and exchange, the holder of the ghosts grants write access (begin), the owner copies and
 // signals completion, the holder continues. Both signals are sequence numbers that the other side
 // polls. The owner copies when it sees the grant: in begin, in end, or while it waits in another
-// exchange. If it leaves after begin, or receives nothing, it defers ungranted messages: it packs
-// them into its own memory, where the holder reads them.
+// exchange. If it leaves after begin, or receives nothing, it packs ungranted messages into its own
+// memory (defers them), where the holder reads them.
 #include <algorithm>
 
 #include "core/concat.hpp"
@@ -107,8 +107,7 @@ class Shared final : public SingleCopy {
     return slot.one_way() && slot.may_be_deferred();
   }
 
-  // Grants once earlier work in the queue no longer uses the ghosts; copies to neighbors that
-  // have granted.
+  // Grants once earlier work in the queue no longer uses the ghosts; copies where granted.
   void get_on() {
     if (!granted_ && queue_.is_done(begun_)) grant();
     for (SingleCopySlot& slot : slots_) {
@@ -159,7 +158,6 @@ class Shared final : public SingleCopy {
     return !slot.copying;
   }
 
-  // Names the current arrays in the next grants.
   void tell_arrays() {
     told_ = granted_set();
     for (SingleCopySlot& slot : slots_)
@@ -171,8 +169,7 @@ class Shared final : public SingleCopy {
     slot.put = number_;
   }
 
-  // Without memory for the message, the neighbor gets it when it has granted and this rank is
-  // back.
+  // Without memory for the message, the neighbor gets it after its grant, when this rank is back.
   void leave(SingleCopySlot& slot) {
     if (slot.copying || !has_deferred_slot(number_, granted(slot), slot.one_way()) ||
         !pack_left(slot))
@@ -181,7 +178,7 @@ class Shared final : public SingleCopy {
     copies(slot);
   }
 
-  std::uint64_t told_ = 0;  // the set named in grants
+  std::uint64_t told_ = 0;  // set named in grants
 };
 
 }  // namespace

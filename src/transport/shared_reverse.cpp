@@ -14,8 +14,7 @@
 namespace parhelion {
 namespace {
 
-// Grant words, in the holder's memory. A larger word means a later exchange: this one's message was
-// deferred.
+// Grant words, in the holder's memory. A larger word means a later exchange: this one was deferred.
 constexpr std::uint64_t granted(std::uint64_t number) { return 4 * number; }
 constexpr std::uint64_t claimed(std::uint64_t number) { return 4 * number + 1; }
 constexpr std::uint64_t withdrawn(std::uint64_t number) { return 4 * number + 2; }
@@ -54,7 +53,7 @@ class SharedReverse final : public SingleCopy {
         slots_, [this](const SingleCopySlot& slot) { return begun(slot) >= number_; });
   }
 
-  // Signals completion also on errors, so that the neighbor continues.
+  // Signals completion also on errors: the neighbor continues.
   void deliver(int i, Reduction reduction) override {
     SingleCopySlot& slot = slots_[i];
     try {
@@ -126,8 +125,7 @@ class SharedReverse final : public SingleCopy {
     wake(&SingleCopySlot::sends);
   }
 
-  // Defers once, if a slot is free. Without memory, a neighbor that maps the ghosts reads them
-  // itself.
+  // Defers once, if a slot is free. Without memory, neighbors that map the ghosts read them.
   void leave(SingleCopySlot& slot) {
     if (slot.leaving || !slot.may_be_deferred() || !has_room(slot, number_)) return;
     slot.leaving = true;

@@ -11,7 +11,7 @@
 // packed just before. Lines last held by the other core take 50 to 250 ns, so they are prefetched:
 // between far cores an exchange takes 15 to 25 % less.
 //
-// A message of a reverse exchange is one chunk, which stays in its slot until it is combined.
+// A reverse message is one chunk, which stays in its slot until combined.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -29,7 +29,7 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-constexpr byte_count small_offset = 16;  // of a chunk that shares a line with its number
+constexpr byte_count small_offset = 16;  // of a chunk on its number's line
 
 constexpr byte_count payload_offset(byte_count bytes) {
   return bytes <= line - small_offset ? small_offset : line;
@@ -38,23 +38,22 @@ std::atomic<std::uint64_t>& number_at(std::byte* slot) {
   return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot);
 }
 
-// Three slots suffice one-way: an exchange ends when the last but one is read.
+// One-way, three suffice: an exchange ends when the last but one is read.
 constexpr std::uint64_t slot_count(bool one_way) { return one_way ? 3 : 2; }
 constexpr std::uint64_t unread_at_end = 2;
 
-// The acknowledged number, and the slots.
 constexpr byte_count ring_bytes(byte_count slot, bool one_way) {
   return line + slot_count(one_way) * slot;
 }
 
 // Chunks of long messages go through a window: a few places that stay in both ranks' caches.
-// Without a free place they go into the slot, so the sender never waits. This is one rank's end,
-// which fills or empties the places in order; both have equally many.
+// Without a free place they go into the slot: the sender never waits. One rank's end, which fills
+// or empties the places in order; both have equally many.
 class Window {
  public:
   Window() = default;
-  // With 1 MiB of L2 cache, a window makes messages of 1.3 MB 10 to 25 % faster, those below 0.9
-  // MB up to 4 % slower.
+  // With 1 MiB of L2 cache, makes messages of 1.3 MB 10 to 25 % faster, below 0.9 MB up to 4 %
+  // slower.
   Window(byte_count slot, byte_count part) : size_(whole_lines(part)) {
     constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
     if (slot > worthwhile && size_ <= whole / 4)
@@ -87,13 +86,13 @@ class Window {
   byte_count size_ = 0;  // of a place
   std::byte* memory_ = nullptr;
   std::uint64_t filled_ = 0,
-                emptied_ = 0;  // numbers of places; the sender's emptied_ may be stale
+                emptied_ = 0;  // places; the sender's emptied_ may be stale
 };
 
-// Flag beside a chunk's number: the chunk is in the window.
+// Flag of a chunk's number: the chunk is in the window.
 constexpr std::uint64_t in_window = std::uint64_t{1} << 63;
 
-constexpr std::size_t ahead = 3;  // chunks packed before the first is unpacked; more was not faster
+constexpr std::size_t ahead = 3;         // packed before the first is unpacked; more was not faster
 constexpr byte_count prefetched = 4096;  // of a chunk; hardware prefetches the rest
 
 template <bool to_write>
@@ -147,8 +146,8 @@ struct Ring {
   const LinkPlan* link;
   Parts send, receive;
   NodeNeighbor* neighbor = nullptr;
-  std::byte* here = nullptr;         // the neighbor's acknowledgement, slots, window
-  std::shared_ptr<std::byte> there;  // this rank's acknowledgement, slots, window
+  std::byte* here = nullptr;         // neighbor's acknowledgement, slots, window
+  std::shared_ptr<std::byte> there;  // this rank's
   std::size_t packed = 0, sent = 0,
               received = 0;  // chunks of this exchange; sent: signaled
   Event read;                // after the copies that read the slot
@@ -198,7 +197,7 @@ class StagedShared final : public Transport {
     shake_hands(context);
   }
 
-  // Late readers still acknowledge here; senders of a failed exchange may still write.
+  // Late readers still acknowledge here; after a failure, senders may still write.
   ~StagedShared() override {
     if (has_given_up() || (number_ > 0 && std::ranges::any_of(rings_, &Ring::given_up))) {
       orphan(memory_);
@@ -270,7 +269,7 @@ class StagedShared final : public Transport {
  private:
   bool forward() const { return direction_ == Direction::forward; }
 
-  // Sends one chunk to each neighbor. Returns false when all are sent.
+  // Sends each neighbor one chunk. Returns false when all are sent.
   bool send_next() {
     bool moved = false;
     for (Ring& ring : rings_) {
@@ -282,7 +281,7 @@ class StagedShared final : public Transport {
     return moved;
   }
 
-  // Receives one chunk from each neighbor. Returns false when none has arrived.
+  // Receives one chunk from each neighbor. Returns whether any had arrived.
   bool receive_what_came() {
     bool moved = false;
     for (Ring& ring : rings_)
@@ -317,7 +316,7 @@ class StagedShared final : public Transport {
     const Parts::Placed& part = ring.send.parts[ring.sent++];
     auto& number = number_at(ring.out(number_) + part.offset);
     const std::uint64_t told = part.windowed ? number_ | in_window : number_;
-    // Only the last chunk wakes sleepers: looking for them costs a full fence.
+    // Only the last chunk wakes sleepers: a look for them costs a full fence.
     if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
     else number.store(told, std::memory_order_release);
   }
@@ -337,7 +336,7 @@ class StagedShared final : public Transport {
     return true;
   }
 
-  // The single chunk of a reverse message never uses the window.
+  // Reverse messages never use the window.
   void combine(const Ring& ring, Reduction reduction) const {
     const Parts::Placed& whole = ring.receive.parts.front();
     std::byte* const message[1] = {ring.in(number_) + whole.payload};
@@ -352,7 +351,7 @@ class StagedShared final : public Transport {
         ring.send.window.has_room() ? ring.send.window.next() : slot + next.payload, next.bytes);
   }
 
-  // The reader polls the line of the number, but not these.
+  // The reader polls the number's line, but not these.
   void prefetch_first_to_fill(const Ring& ring) const {
     if (ring.send.size() == 0) return;
     const Parts::Placed& first = ring.send.parts.front();

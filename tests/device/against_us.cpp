@@ -498,18 +498,18 @@ bool fails(const char* call) {
 using namespace against_us;
 
 #define DRIVER_CALL(name, ...) extern "C" int name(__VA_ARGS__)
-#define BEGIN_CALL                             \
+#define BEGIN_CALL \
   const std::lock_guard lock(machine().mutex); \
   if (fails(__func__)) return pretended_failure
 #define REQUIRE_CONTEXT \
   if (current.empty() || current.back() == nullptr) return invalid_context
 #define BEGIN_CALL_IN_CONTEXT \
-  BEGIN_CALL;                 \
+  BEGIN_CALL; \
   REQUIRE_CONTEXT
 // Of a call that does its work and then reports an earlier error.
-#define BEGIN_REPORTING_CALL                   \
+#define BEGIN_REPORTING_CALL \
   const std::lock_guard lock(machine().mutex); \
-  REQUIRE_CONTEXT;                             \
+  REQUIRE_CONTEXT; \
   const int reported = fails(__func__) ? pretended_failure : +success
 
 DRIVER_CALL(cuGetErrorName, int status, const char** name) {

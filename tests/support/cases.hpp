@@ -11,10 +11,10 @@
 
 // CASE("a sentence") { … }: the suite has the file's name: --gtest_filter=maps.* runs maps.cpp.
 #define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __COUNTER__))
-#define PARHELION_CASE(sentence, name)                                \
-  static void name();                                                 \
+#define PARHELION_CASE(sentence, name) \
+  static void name(); \
   [[maybe_unused]] static const bool PARHELION_JOINED(known_, name) = \
-      test_cases::add(sentence, __FILE__, __LINE__, name);            \
+      test_cases::add(sentence, __FILE__, __LINE__, name); \
   static void name()
 #define PARHELION_JOINED(one, other) PARHELION_PASTED(one, other)
 #define PARHELION_PASTED(one, other) one##other
@@ -22,8 +22,8 @@
 // Failures in this scope show the current value. Allocates on failure only, for tests that count
 // allocations.
 #define CAPTURE(...) PARHELION_CAPTURE(PARHELION_JOINED(captured_, __LINE__), __VA_ARGS__)
-#define PARHELION_CAPTURE(name, ...)                                   \
-  const test_cases::Shown name([&](std::ostream& out) {                \
+#define PARHELION_CAPTURE(name, ...) \
+  const test_cases::Shown name([&](std::ostream& out) { \
     out << #__VA_ARGS__ " is " << testing::PrintToString(__VA_ARGS__); \
   })
 

@@ -9,31 +9,31 @@
 namespace test {
 
 // Functions of the test driver (tests/device/against_us.cpp).
-#define PARHELION_AGAINST_US(X)                                                                    \
-  X(int, make_current, against_us_make_current, ())                                                \
-  X(int, pop_context, cuCtxPopCurrent_v2, (void**))                                                \
-  X(int, allocate, against_us_allocate, (unsigned long long*, std::size_t))                        \
-  X(int, free, cuMemFree_v2, (unsigned long long))                                                 \
-  X(int, create_stream, cuStreamCreate, (void**, unsigned))                                        \
-  X(int, destroy_stream, cuStreamDestroy_v2, (void*))                                              \
-  X(int, synchronize_stream, cuStreamSynchronize, (void*))                                         \
-  X(int, synchronize, cuCtxSynchronize, ())                                                        \
+#define PARHELION_AGAINST_US(X) \
+  X(int, make_current, against_us_make_current, ()) \
+  X(int, pop_context, cuCtxPopCurrent_v2, (void**)) \
+  X(int, allocate, against_us_allocate, (unsigned long long*, std::size_t)) \
+  X(int, free, cuMemFree_v2, (unsigned long long)) \
+  X(int, create_stream, cuStreamCreate, (void**, unsigned)) \
+  X(int, destroy_stream, cuStreamDestroy_v2, (void*)) \
+  X(int, synchronize_stream, cuStreamSynchronize, (void*)) \
+  X(int, synchronize, cuCtxSynchronize, ()) \
   X(int, copy, cuMemcpyDtoDAsync_v2, (unsigned long long, unsigned long long, std::size_t, void*)) \
-  X(std::byte*, seen, against_us_seen, (std::byte*))                                               \
-  X(void, set_seed, against_us_seed, (std::uint64_t))                                              \
-  X(std::size_t, contexts, against_us_contexts, ())                                                \
-  X(void, fail, against_us_fail, (long long))                                                      \
-  X(long long, left, against_us_left, ())                                                          \
-  X(const char*, failed, against_us_failed, ())                                                    \
-  X(void, exhaust, against_us_exhaust, (long long))                                                \
-  X(bool, is_exhausted, against_us_is_exhausted, ())                                               \
-  X(std::size_t, alive, against_us_alive, ())                                                      \
-  X(void, forgive, against_us_forgive, (std::size_t))                                              \
-  X(void, choose, against_us_choose, (int))                                                        \
-  X(void, capture, against_us_capture, (void*, int))                                               \
-  X(std::uint64_t, launches, against_us_launches, ())                                              \
-  X(std::size_t, events, against_us_events, ())                                                    \
-  X(bool, has_pools, against_us_has_pools, ())                                                     \
+  X(std::byte*, seen, against_us_seen, (std::byte*)) \
+  X(void, set_seed, against_us_seed, (std::uint64_t)) \
+  X(std::size_t, contexts, against_us_contexts, ()) \
+  X(void, fail, against_us_fail, (long long)) \
+  X(long long, left, against_us_left, ()) \
+  X(const char*, failed, against_us_failed, ()) \
+  X(void, exhaust, against_us_exhaust, (long long)) \
+  X(bool, is_exhausted, against_us_is_exhausted, ()) \
+  X(std::size_t, alive, against_us_alive, ()) \
+  X(void, forgive, against_us_forgive, (std::size_t)) \
+  X(void, choose, against_us_choose, (int)) \
+  X(void, capture, against_us_capture, (void*, int)) \
+  X(std::uint64_t, launches, against_us_launches, ()) \
+  X(std::size_t, events, against_us_events, ()) \
+  X(bool, has_pools, against_us_has_pools, ()) \
   X(void, set_pools, against_us_set_pools, (int))
 
 /// The driver that PARHELION_TEST_DRIVER (tests/device/machine.cpp) or PARHELION_CUDA names; false:

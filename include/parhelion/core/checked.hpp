@@ -13,7 +13,7 @@ namespace parhelion {
   throw Error(what + " exceeds 2^63 - 1: give smaller sizes, or use more ranks");
 }
 
-/// Product of all factors. Throws Error, which names `what`, on overflow.
+/// Throws Error, naming `what`, on overflow.
 inline std::int64_t checked_product(std::initializer_list<std::int64_t> factors, const char* what) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors)
@@ -21,7 +21,7 @@ inline std::int64_t checked_product(std::initializer_list<std::int64_t> factors,
   return product;
 }
 
-/// a + b. Throws Error, which names `what`, on overflow.
+/// a + b. Throws Error, naming `what`, on overflow.
 inline std::int64_t checked_sum(std::int64_t a, std::int64_t b, const char* what) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) refuse_overflow(what);

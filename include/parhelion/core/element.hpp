@@ -11,15 +11,15 @@
 
 namespace parhelion {
 
-/// Type of one scalar: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128
+/// One scalar: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128
 /// (core/kinds.h), or bytes.
 enum class Scalar : std::uint8_t {
   bytes,  ///< opaque: copied and replaced, never added
   PHL_SCALARS(PHL_CPP_NAME)
 };
 
-/// Element type of a field: a scalar, an array of scalars (std::array<double, 3>), reduced one by
-/// one, or opaque bytes of a fixed size.
+/// Element of a field: a scalar, an array of scalars (std::array<double, 3>), reduced one by one,
+/// or opaque bytes.
 struct Element {
   Scalar scalar = Scalar::bytes;
   std::int32_t size = 1;  ///< in bytes, a multiple of the scalar's size
@@ -52,8 +52,8 @@ template <class T, std::size_t n>
 struct Values<const std::array<T, n>> : Values<T> {};
 }  // namespace detail
 
-/// Element of a C++ type: a number, a complex number, or std::arrays of them. Any other trivially
-/// copyable type becomes opaque bytes.
+/// Element of a number, a complex number, or std::arrays of them; opaque bytes of any other
+/// trivially copyable type.
 template <class T>
 constexpr Element element_of() {
   static_assert(std::is_trivially_copyable_v<T>, "halo elements are moved as bytes");
@@ -67,7 +67,7 @@ std::int32_t size_of(Scalar scalar);
 /// "float32", "int64", "float64x3", "bytes24", …
 std::string to_string(Element element);
 
-/// The inverse of to_string. Throws Error for an unknown name.
+/// Inverse of to_string. Throws Error for an unknown name.
 Element parse_element(const std::string& name);
 
 }  // namespace parhelion

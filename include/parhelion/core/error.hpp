@@ -14,8 +14,8 @@ enum class ErrorKind : int { value = 1, type, communication, timeout, lost_peer,
 /// The ranks that know of an error.
 enum class KnownTo : int {
   this_rank,
-  all_ranks,      ///< all ranks have agreed on it at the same point and may continue
-  all_have_left,  ///< all ranks have agreed on it and leave the collective call (`collectively`)
+  all_ranks,      ///< agreed by all ranks at the same point, who may continue
+  all_have_left,  ///< agreed by all ranks, who leave the collective call (`collectively`)
 };
 
 /// An error whose text names the cause, the place and a remedy.
@@ -26,8 +26,8 @@ class Error : public std::runtime_error {
       : std::runtime_error(message), kind_(kind), known_(known) {}
   ErrorKind kind() const noexcept { return kind_; }
   KnownTo known_to() const noexcept { return known_; }
-  /// Whether the system refused a request on all ranks at the same point, so that they may try
-  /// another method.
+  /// Whether the system refused a request on all ranks at the same point: they may try another
+  /// method.
   bool is_refusal() const noexcept {
     return kind_ == ErrorKind::system && known_ == KnownTo::all_ranks;
   }

@@ -6,11 +6,11 @@
 
 namespace parhelion {
 
-/// FNV-1a (Fowler, Noll, Vo) over 64-bit words. Each step folds the upper half down, because
-/// multiplication carries only upwards. Not collision-resistant against adversaries.
+/// FNV-1a (Fowler, Noll, Vo) over 64-bit words. Each step folds the upper half down: multiplication
+/// carries only upwards. No protection against adversaries.
 class Hash {
  public:
-  /// Adds a number or an enumerator; the order matters.
+  /// Adds a number or enumerator; the order matters.
   template <class T>
   Hash& add(T value) {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
@@ -18,7 +18,7 @@ class Hash {
     value_ ^= value_ >> 32;
     return *this;
   }
-  /// Adds the number of values, then each value.
+  /// Adds the number of values, then each.
   template <class Range>
   Hash& add_range(const Range& range) {
     add(range.size());

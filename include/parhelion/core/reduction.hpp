@@ -10,18 +10,15 @@ namespace parhelion {
 
 class UserReduction;
 
-/// Combines the values of one cell: contributions that a reverse exchange returns to the owner, or
-/// the values of a shared point. `replace` keeps the last value. A user-defined reduction
-/// (reduction_of) must outlive the operations that use it.
+/// Combines the values of one cell: contributions that a reverse exchange returns to its owner, or
+/// values of a shared point. `replace` keeps the last one. A user-defined reduction (reduction_of)
+/// must outlive its operations.
 class Reduction {
  public:
-  enum Kind : std::uint8_t {
-    PHL_REDUCTIONS(PHL_CPP_NAME) user
-  };  ///< core/kinds.h has the list; `user`: user-defined
+  enum Kind : std::uint8_t { PHL_REDUCTIONS(PHL_CPP_NAME) user };  ///< core/kinds.h has the list
 
-  constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: implicit on purpose
-  constexpr Reduction(const UserReduction& by)
-      : kind_(user), by_(&by) {}  // NOLINT: implicit on purpose
+  constexpr Reduction(Kind kind) : kind_(kind) {}                          // NOLINT: implicit
+  constexpr Reduction(const UserReduction& by) : kind_(user), by_(&by) {}  // NOLINT: implicit
   constexpr Kind kind() const { return kind_; }
   /// The user-defined reduction, else null.
   constexpr const UserReduction* by() const { return by_; }
@@ -32,8 +29,8 @@ class Reduction {
   const UserReduction* by_ = nullptr;
 };
 
-/// An associative function on elements of one type. It need not be commutative: values are combined
-/// in ascending order of rank, and within a rank in the order of its pattern.
+/// An associative function on elements of one type. It need not commute: values are combined in
+/// ascending order of rank, and within a rank in the order of its pattern.
 class UserReduction {
  public:
   explicit UserReduction(Element element) : element_(element) {}
@@ -44,10 +41,10 @@ class UserReduction {
   const Element& element() const { return element_; }
   /// into = into ⊕ from for `bytes` of contiguous elements, possibly unaligned. Must not throw.
   virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
-  /// Whether calls are expensive, so that scattered elements are packed before one call.
+  /// Whether calls are expensive: scattered elements are then packed before one call.
   virtual bool wants_many() const { return false; }
-  /// Whether `combine` has failed since the operation began; the ranks that receive its values
-  /// are then told; over seams, sums of points tell every rank.
+  /// Whether `combine` has failed since the operation began. The ranks that receive its values are
+  /// told; for sums of points over seams, every rank.
   virtual bool has_failed() const { return false; }
 
  private:
@@ -64,7 +61,7 @@ class ElementReduction final : public UserReduction {
  public:
   explicit ElementReduction(Function function)
       : UserReduction(element_of<T>()), function_(std::move(function)) {}
-  /// Applies the function to each element.
+  /// Element by element.
   void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
     for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
       T a, b;
@@ -79,8 +76,7 @@ class ElementReduction final : public UserReduction {
   Function function_;
 };
 
-/// The reduction `function(T, T) → T` of fields of T. Local. Its use throws Error for fields of
-/// other elements.
+/// The reduction `function(T, T) → T`. Local. Its use for fields of other elements throws Error.
 ///
 ///     const auto nearest = reduction_of<Hit>(
 ///         [](const Hit& a, const Hit& b) { return b.distance < a.distance ? b : a; });

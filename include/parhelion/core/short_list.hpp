@@ -16,7 +16,7 @@ class ShortList {
  public:
   ShortList() = default;
   ShortList(std::initializer_list<T> all) { append(all); }
-  ShortList(const std::vector<T>& all) { append(all); }  // NOLINT: implicit on purpose
+  ShortList(const std::vector<T>& all) { append(all); }  // NOLINT: implicit
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -26,7 +26,6 @@ class ShortList {
   const T* end() const { return begin() + size_; }
   /// Unchecked.
   T& operator[](std::size_t i) { return begin()[i]; }
-  /// Unchecked.
   const T& operator[](std::size_t i) const { return begin()[i]; }
   T& front() { return *begin(); }
   const T& front() const { return *begin(); }
@@ -38,7 +37,7 @@ class ShortList {
     return (*this)[i];
   }
 
-  /// Moves all elements to a vector when the size exceeds N.
+  /// Beyond N, moves all elements to a vector.
   void push_back(T value) {
     if (size_ == N) many_.assign(few_.begin(), few_.end());
     if (size_ >= N) many_.push_back(std::move(value));

@@ -37,25 +37,25 @@ std::vector<T> joined_values(const std::vector<Message>& messages) {
   return joined.values<T>();
 }
 
-/// Longest single MPI message, in bytes; longer messages are split into chunks.
+/// Longest MPI message, in bytes; longer ones are split.
 inline constexpr std::size_t largest_sent_at_once = std::size_t{1} << 30;
 
-/// Collective. Delivers every message and returns those for this rank, in rank order. A rank may
-/// send to itself. Memory and messages scale with a rank's own messages (nonblocking consensus:
-/// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
-/// exchange", PPoPP 2010).
+/// Collective. Delivers every message, possibly to this rank; returns those for this rank, in rank
+/// order. Memory and messages scale with a rank's own messages (nonblocking consensus: Hoefler,
+/// Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", PPoPP
+/// 2010).
 std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Message> outgoing,
     std::size_t largest_message = largest_sent_at_once);
 
-/// Collective over neighbors: sends `answers` and receives one message from each rank of
-/// `expected`, without consensus. Returns them in the order of `expected`.
+/// Collective over neighbors, without consensus: sends `answers`, and returns one message from each
+/// rank of `expected`, in that order.
 std::vector<Message> neighbor_exchange(const Communicator& comm,
     const std::vector<Message>& answers, const std::vector<int>& expected,
     std::size_t largest_message = largest_sent_at_once);
 
 /// Messages to or from several ranks, in one buffer that only grows.
 struct PackedMessages {
-  /// The message of one rank: `bytes` bytes from offset `first` on.
+  /// `bytes` bytes of one rank, from offset `first` on.
   struct Part {
     int rank;
     std::size_t first, bytes;
@@ -63,12 +63,12 @@ struct PackedMessages {
   std::vector<Part> parts;
   std::vector<std::byte> memory;  ///< as large as the largest use so far
 
-  /// Appends `bytes` bytes for `rank`, extending the last part if it has that rank. The pointer
-  /// is valid until the next call.
+  /// Appends `bytes` bytes for `rank`, extending the last part if it is that rank's. The pointer is
+  /// valid until the next call.
   std::byte* add(int rank, std::size_t bytes);
 };
 
-/// Repeated sparse exchanges, which allocate only when they send or receive more than ever before.
+/// Repeated sparse exchanges; allocate only to send or receive more than ever before.
 class RepeatedExchange {
  public:
   explicit RepeatedExchange(Communicator comm) : comm_(std::move(comm)) {}
@@ -76,13 +76,13 @@ class RepeatedExchange {
   const Communicator& communicator() const { return comm_; }
   /// Messages to send, at most one part per rank.
   PackedMessages& outgoing() { return buffers_->out; }
-  /// Collective, within a collective call. Delivers the outgoing messages. Returns whether all
-  /// ranks passed an equal `print`.
+  /// Collective, within a collective call. Delivers the outgoing messages. Returns whether `print`
+  /// is equal on all ranks.
   bool run(std::uint64_t print, std::size_t largest_message = largest_sent_at_once);
-  /// The received messages, in rank order, valid until the next use.
+  /// Received messages, in rank order, valid until the next use.
   std::span<const PackedMessages::Part> received() const { return buffers_->in.parts; }
   const std::byte* bytes_of(const PackedMessages::Part& part) const;
-  /// Resets the object after a call that has failed on every rank.
+  /// After a call that has failed on every rank.
   void start_anew();
 
  private:

@@ -1,4 +1,4 @@
-// Index and size types used everywhere.
+// Index and size types.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ using local_index = std::int32_t;   ///< a cell on this rank
 using global_index = std::int64_t;  ///< a cell of the whole problem
 using byte_count = std::int64_t;    ///< sizes, strides and offsets in bytes
 
-/// Maximum number of dimensions of a structured grid.
+/// Most dimensions of a structured grid.
 inline constexpr int max_dimensions = 4;
 
-/// Forward: owner → ghost. Reverse: ghost → owner; with a sum it is the adjoint of forward.
+/// Owner → ghost, or ghost → owner; with a sum, reverse is the adjoint of forward.
 enum class Direction : std::uint8_t { forward, reverse };
 
 }  // namespace parhelion

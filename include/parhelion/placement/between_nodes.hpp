@@ -1,5 +1,4 @@
-// Traffic between nodes, rank to rank or aggregated per node, and the exchange time predicted from
-// it.
+// Traffic between nodes, rank to rank or aggregated per node, and the predicted exchange time.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,13 @@ struct NodePair {
   std::int64_t bytes = 0;  ///< of these: each cell once per destination node; −1: cells unknown
 };
 
-/// All communicating pairs of nodes, sorted by `from` and `to`. `nodes`: the node of every grid
-/// point, last dimension fastest. Exact if every rank has `stencil.extent` cells and the halo is no
-/// wider. Local, O(grid points). Throws Error for another number of points, and as check_bytes
-/// does.
+/// All communicating pairs, sorted by `from` and `to`. `nodes`: of every grid point, last dimension
+/// fastest. Exact if every rank has `stencil.extent` cells and the halo is no wider. Local, O(grid
+/// points). Throws Error for another number of points, and as check_bytes.
 std::vector<NodePair> node_pairs(
     const ProcessGrid& grid, const Stencil& stencil, const std::vector<int>& nodes);
 
-/// Messages and bytes that nodes send: totals and the busiest node's. Bytes −1: unknown.
+/// What nodes send: totals and the busiest node's. Bytes −1: unknown.
 struct NodeMessages {
   std::int64_t messages = 0, bytes = 0, busiest_messages = 0, busiest_bytes = 0;
 
@@ -44,9 +42,9 @@ struct BetweenNodes {
 /// Sums over all pairs, and maxima over nodes. Local.
 BetweenNodes between_nodes(const std::vector<NodePair>& pairs);
 
-/// Costs of messages and bytes, as fitted by `parhelion model fit`.
+/// As fitted by `parhelion model fit`.
 struct ExchangeCosts {
-  /// Per message whose outermost boundary is this level, and per byte leaving its busiest unit.
+  /// Per message with this outermost boundary, and per byte leaving its busiest unit.
   struct Level {
     double message_s = 0, byte_s = 0;
   };
@@ -55,13 +53,13 @@ struct ExchangeCosts {
   double fixed_s = 0;
 };
 
-/// Predicted seconds of an exchange, with messages aggregated per node: the busiest node sends its
-/// messages one after another; inside nodes each rank sends its own. Throws Error as node_pairs
-/// does, and if the stencil does not specify the cells.
+/// For an exchange with messages aggregated per node: the busiest node sends its messages one after
+/// another; inside nodes each rank sends its own. Throws Error as node_pairs, and if the stencil
+/// does not specify the cells.
 double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
     const Scores& scores, const std::vector<int>& positions, const ExchangeCosts& costs);
 
-/// The node of each of these positions.
+/// Node of each position.
 std::vector<int> nodes_of(const Machine& machine, const std::vector<int>& positions);
 
 }  // namespace parhelion::placement

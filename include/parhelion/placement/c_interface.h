@@ -2,9 +2,9 @@
  *
  * Functions return 0, or an error code (enum phl_status in phl.h) that phl_last_error explains.
  * Levels, units, members and positions count from 0. Grids and coordinates have one entry per
- * dimension; tables of grid points have the last dimension fastest. Returned texts and tables live
- * as long as their handle. Only functions that take a communicator, phl_placed_to_cart and
- * phl_placed_sub are collective; the others are local. */
+ * dimension, tables of grid points the last dimension fastest. Returned texts and tables live as
+ * long as their handle. Functions are local, but for phl_placed_to_cart, phl_placed_sub and those
+ * that take a communicator: collective. */
 #ifndef PARHELION_PLACEMENT_C_INTERFACE_H
 #define PARHELION_PLACEMENT_C_INTERFACE_H
 
@@ -34,8 +34,8 @@ typedef struct phl_process_grid {
   const int *extents, *periodic;
 } phl_process_grid;
 
-/* The sends of every grid point: `count` steps. Bytes per step: `bytes`; 1 if NULL; or, with
- * `extent`, a halo of `halo` cells of a rank with that many cells. */
+/* What every grid point sends: `count` steps of `bytes` (NULL: 1), or, with `extent`, of a halo of
+ * `halo` cells of a rank with that many cells. */
 typedef struct phl_stencil {
   int count;
   const int* offsets;
@@ -43,22 +43,21 @@ typedef struct phl_stencil {
   int halo, bytes_per_cell;
 } phl_stencil;
 
-/* Costs as fitted by `parhelion model fit`, in seconds. Per named level ("node numa core"): a
- * message whose outermost boundary it is, and a byte leaving its busiest unit. */
+/* As fitted by `parhelion model fit`, in seconds. Per named level ("node numa core"): a message
+ * with that outermost boundary, and a byte leaving its busiest unit. */
 typedef struct phl_exchange_costs {
   const char* levels;
   const double *message_s, *byte_s;
   double copied_byte_s, fixed_s;
 } phl_exchange_costs;
 
-/* Creates a machine. `topology`: "node:27 pack:2 numa:4 l3:4 core:4", "xml:FILE" for a node
- * described by hwloc, or "here" for nodes like this one. `ranks_per_node`: one entry for all nodes,
- * or one per node. `compact`: 0 spreads a node's ranks over its units, 1 fills its cores in order.
- */
+/* `topology`: "node:27 pack:2 numa:4 l3:4 core:4", "xml:FILE" for a node described by hwloc, or
+ * "here" for nodes like this one. `ranks_per_node`: one entry, or one per node. `compact`: 0
+ * spreads a node's ranks over its units, 1 fills its cores in order. */
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node,
     int compact, phl_machine** machine);
 void phl_machine_free(phl_machine* machine);
-/* Names and numbers of units are per level; `source` is that of the description. */
+/* Names and numbers of units per level; `source` of the description. */
 typedef struct phl_machine_facts {
   int size, nodes, levels;
   const char* level[PHL_MAX_LEVELS];
@@ -68,13 +67,13 @@ typedef struct phl_machine_facts {
 /* Fills `facts`. */
 int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts);
 /* Units of the ranks at `count` positions in the machine's hierarchical order, numbered over the
- * whole machine or within their node. `units` may alias `positions`. */
+ * machine or within their node. `units` may alias `positions`. */
 int phl_machine_units(const phl_machine* machine, int level, int within_node, int count,
     const int* positions, int* units);
 
-/* Places automatically, or by one `method` of the portfolio ("blocked", …) if neither NULL nor
- * empty. `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time;
- * the objective then breaks ties, and the stencil needs `extent`. */
+/* Places automatically, or by a `method` of the portfolio ("blocked", …) unless NULL or empty.
+ * `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL: minimizes the predicted time; the
+ * objective breaks ties, and the stencil needs `extent`. */
 int phl_place(const phl_machine* machine, const phl_process_grid* grid, const phl_stencil* stencil,
     int objective, int refine, const char* method, const phl_exchange_costs* costs,
     phl_placement** placement);
@@ -96,8 +95,8 @@ int phl_placement_describe(const phl_placement* placement, phl_placement_facts* 
 /* Scores of this placement under any stencil. */
 int phl_placement_scores(
     const phl_placement* placement, const phl_stencil* stencil, phl_scores scores);
-/* One member of the portfolio; −1: the placement itself. `levels` is 0 if not scored, for the given
- * `reason`. `seconds` are predicted, if there were costs. */
+/* A member of the portfolio; −1: the placement itself. `levels` is 0 if not scored, for the given
+ * `reason`. `seconds`: predicted, with costs. */
 typedef struct phl_member {
   const char *name, *reason;
   double seconds;
@@ -107,43 +106,43 @@ typedef struct phl_member {
 /* Fills `facts`. */
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts);
 
-/* Traffic between nodes in one exchange. `nodes`: the node of every grid point. `pairs` receives
- * the number of node pairs; `traffic`, unless NULL, six numbers for each of the first `room` pairs:
- * sending and receiving node, messages and bytes rank to rank, and those of the transport
- * node_aware, with bytes −1 if the stencil does not specify the cells. */
+/* Traffic between nodes in one exchange. `nodes`: of every grid point. `pairs` receives the number
+ * of node pairs; `traffic`, unless NULL, six numbers of each of the first `room`: sending and
+ * receiving node, messages and bytes rank to rank, then of the transport node_aware, with bytes −1
+ * if the stencil does not specify the cells. */
 int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_stencil* stencil,
     int room, int* pairs, int64_t* traffic);
 /* Messages of node_aware from one node to another, for `bytes` bytes of `contributors` ranks. */
 int phl_node_messages(int64_t bytes, int64_t contributors);
 
 /* Process grids of which exactly `ranks` places contain a nonzero cell of `mask` (one byte per cell
- * of `cells`), least halo first (one width per dimension, 0 for the tile axis); the other places
- * have no rank (CartesianOptions::mask). `grids` receives `room` of them, padded with 0. If there
- * is none, the error names the nearest numbers of ranks. */
+ * of `cells`), least halo first (one width per dimension, 0 for the tile axis); other places have
+ * no rank (CartesianOptions::mask). `grids` receives `room` of them, padded with 0. Without any,
+ * the error names the nearest numbers of ranks. */
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
     const int* halo, int room, int* grids);
-/* Chooses the process grid for the machine's ranks over `cells` that keeps most halo bytes inside
- * nodes. `bytes` receives one entry per offset. */
+/* The machine's process grid over `cells` that keeps most halo bytes inside nodes. `bytes` receives
+ * one entry per offset. */
 int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells,
     const phl_stencil* stencil, const int* periodic, int objective, int* grid, int64_t* bytes);
-/* Strides of a numbering: a rank is the sum of coordinates times strides. `numbering` is "XYZ",
- * "ZYX", …; empty: last dimension fastest. */
+/* A rank is the sum of coordinates times `strides`. `numbering`: "XYZ", "ZYX", …; empty: last
+ * dimension fastest. */
 int phl_numbering(const phl_process_grid* grid, const char* numbering, int* strides);
 
 /* Communicators are Fortran handles (MPI_Comm_c2f, MPI_Comm_f2c; comm%MPI_VAL, Comm.py2f()).
  *
  * Collective over `parent`. The extents of `grid` or `cells` may be NULL; both, if `levels` and
- * `blocks` place by hand. A stencil without steps means faces. `costs` is as in phl_place and needs
- * `cells`, or is NULL. A negative `node_color` finds nodes by shared memory. Every rank calls the
- * local phl_placed_free, in any order; the next phl_placed_create on the same parent, or the
- * parent's MPI_Comm_free, then frees the communicator. */
+ * `blocks` place by hand. A stencil without steps: faces. `costs`: as in phl_place, needs `cells`,
+ * or NULL. A negative `node_color`: nodes by shared memory. Every rank calls the local
+ * phl_placed_free, in any order; the next phl_placed_create on the same parent, or the parent's
+ * MPI_Comm_free, then frees the communicator. */
 int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* cells,
     const phl_stencil* stencil, int objective, const char* levels, const int* blocks,
     const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed);
 void phl_placed_free(phl_placed* placed);
 /* The communicator and this rank in it. Scores and traffic between nodes of the placement ([0]) and
- * of ranks numbered node after node ([1]): messages and bytes rank to rank, both of the busiest
- * node, then the same four for node_aware. */
+ * of ranks node after node ([1]): messages and bytes rank to rank, both of the busiest node, then
+ * these four for node_aware. */
 typedef struct phl_placed_facts {
   int comm, rank, dimensions, grid[4], levels;
   const char* level[PHL_MAX_LEVELS];
@@ -166,8 +165,8 @@ int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
  * thread's next call, the method and missing libraries. */
 int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets,
     const int64_t* bytes, int objective, int* positions, const char** text);
-/* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. Rank r of `placed` should
- * own part r; the caller frees it with MPI_Comm_free. */
+/* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. Rank r of `placed`, which
+ * the caller frees with MPI_Comm_free, should own part r. */
 int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective,
     int node_color, int* placed);
 

@@ -1,4 +1,4 @@
-// Placement of parts that exchange along any graph: unstructured meshes, index maps.
+// Placement of parts that exchange along any graph.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace parhelion::placement {
 
-/// Messages that one part sends in an exchange.
+/// What one part sends in an exchange.
 struct PartEdges {
   std::vector<int> part;
   std::vector<std::int64_t> bytes;
@@ -26,19 +26,19 @@ struct GraphPlacement {
   std::string note;       ///< missing library and its effect; empty if none
 };
 
-/// Places parts level by level. METIS cuts the graph into nodes, each node's parts into sockets,
-/// and so on, several times, then recuts a few heavily communicating units at a time. Local search
-/// improves every cut and the parts in order; each unit keeps its best, never worse than in order.
-/// Loads METIS at run time if installed (PARHELION_METIS: another library, or "none"). Local,
+/// Places parts level by level. METIS cuts the graph into nodes, each node's parts into sockets, …,
+/// several times, then recuts a few heavily communicating units at a time. Local search improves
+/// every cut and the parts in order; each unit keeps its best, never worse than in order. Loads
+/// METIS at run time if installed (PARHELION_METIS: another library, or "none"). Local,
 /// deterministic; holds the whole graph. Source: Karypis, Kumar: A fast and high quality multilevel
 /// scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20 (1998). Throws Error unless
-/// there are as many parts as ranks, and for edges to nonexistent parts.
+/// parts are as many as ranks, and for edges to nonexistent parts.
 GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
     Objective objective = Objective::jsum);
 
-/// Collective over `comm`. `own`: what this rank's current part sends to other ranks. Rank r of the
+/// Collective over `comm`. `own`: what this rank's part sends to other ranks. Rank r of the
 /// returned communicator, which the caller frees, should own part r. Rank 0 holds the whole graph
-/// during the call. `node_color` as in discover.
+/// meanwhile. `node_color` as in discover.
 ///
 ///     MPI_Comm placed = place_parts(comm, edges_of(build_pattern(domain)));
 ///     // read part rank(placed) and rebuild the domain on `placed`

@@ -17,8 +17,8 @@ enum class Binding : std::uint8_t {
 /// Canonical name of a level: "socket" and "package" → "pack". Throws Error if unknown.
 std::string level_name(const std::string& text);
 
-/// Units inside one node: `starts[l][u]` is the first local rank in unit u of inner level l; one
-/// more entry ends the last. Boundaries of a level are boundaries of all inner levels.
+/// Units of a node: `starts[l][u]` is the first local rank in unit u of inner level l; one more
+/// entry ends the last. Boundaries of a level are also those of all inner levels.
 struct NodeShape {
   int ranks = 0;
   std::vector<std::vector<int>> starts;
@@ -26,8 +26,8 @@ struct NodeShape {
   friend auto operator<=>(const NodeShape&, const NodeShape&) = default;
 };
 
-/// Identical nodes before ranks are assigned: level names, node first, and a node's units as if
-/// each innermost one held one rank.
+/// Identical nodes before ranks are assigned: level names, node first, and a node's units with one
+/// rank per innermost one.
 struct Topology {
   int nodes = 1;
   std::vector<std::string> levels;
@@ -35,8 +35,8 @@ struct Topology {
   std::string source = {};  ///< of the description
 };
 
-/// Parses "node:27 pack:2 numa:4 l3:4 core:4", with names as in level_name. Throws Error for: an
-/// unknown or repeated level, a count below 1, node not first, more than limits.hpp allows.
+/// Parses "node:27 pack:2 numa:4 l3:4 core:4", names as in level_name. Throws Error for: an unknown
+/// or repeated level, a count below 1, node not first, more than limits.hpp allows.
 Topology parse_topology(const std::string& text);
 
 /// "here": `nodes` nodes like this one, from Linux' /sys. "xml:FILE": from hwloc or lstopo. Else
@@ -47,8 +47,8 @@ Topology describe_nodes(const std::string& text, int nodes);
 /// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that
 /// socket's first NUMA domain, …
 ///
-/// A unit of any level is thus an interval of positions; a placement is a bijection from grid
-/// points to positions. Memory: O(nodes).
+/// Units are thus intervals of positions, placements bijections from grid points to positions.
+/// Memory: O(nodes).
 class Machine {
  public:
   /// Throws Error for: no node, shapes of different depth, boundaries not nested or not ending at
@@ -62,7 +62,7 @@ class Machine {
   /// Level names, outermost first; level 0 is the node.
   const std::vector<std::string>& level_names() const { return level_names_; }
 
-  /// Shape of a node; nodes of equal shape share an id.
+  /// Nodes of equal shape share an id.
   const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
   int shape_id(int node) const { return shape_of_node_[node]; }
   const std::vector<NodeShape>& shapes() const { return shapes_; }
@@ -86,8 +86,8 @@ class Machine {
   std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
-/// Distributes `ranks_per_node` ranks (one number for all nodes, or one per node) over each node's
-/// units. Throws Error for a node without ranks, or a list of another length.
+/// Distributes `ranks_per_node` ranks (one number, or one per node) over each node's units. Throws
+/// Error for a node without ranks, or a list of another length.
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
     Binding binding = Binding::spread);
 

@@ -14,7 +14,7 @@
 
 namespace parhelion::placement {
 
-/// The actual placement of ranks on the machine.
+/// How ranks lie on the machine.
 struct Discovered {
   Machine machine;
   int position = 0;    ///< of this rank in the machine's hierarchical order
@@ -22,10 +22,10 @@ struct Discovered {
   std::string note;    ///< unusable levels and the reasons; empty if none
 };
 
-/// Collective over `comm`. Ranks that share memory form a node, whatever their host names. Inner
-/// levels come from Linux' /sys and CPU bindings. A level where some rank is not bound to one unit
-/// is left out on every node; the note says so. `node_color` ≥ 0 on every rank overrides shared
-/// memory: equal colors form a node. Memory: O(ranks) during the call, O(nodes) in the result.
+/// Collective over `comm`. Ranks that share memory form a node, whatever their host names; or, with
+/// `node_color` ≥ 0 on every rank, those of equal colors. Inner levels come from Linux' /sys and
+/// CPU bindings. A level where some rank is not bound to one unit is left out on every node; the
+/// note says so. Memory: O(ranks) during the call, O(nodes) in the result.
 Discovered discover(const Communicator& comm, int node_color = -1);
 
 /// Options of PlacedComm; requires `grid`, `cells` or `blocks`.
@@ -48,10 +48,9 @@ struct PlacedOptions {
 ///
 /// Construction is collective over `parent`, with equal options except `node_color`. Rank 0
 /// computes the placement and broadcasts every grid point's position; every rank stores 8 bytes per
-/// rank. Copies share the communicator. The destructor is local: once all ranks have destroyed
-/// theirs, the next PlacedComm of the same parent, or the parent's MPI_Comm_free, frees the
-/// communicator. Rank ↔ coordinates is arithmetic, for any rank. Throws Error on every rank if
-/// options do not match the number of ranks or the machine.
+/// rank. Copies share the communicator. The destructor is local: after those of all ranks, the next
+/// PlacedComm of the same parent, or the parent's MPI_Comm_free, frees the communicator. Throws
+/// Error on every rank if options do not match the number of ranks or the machine.
 ///
 ///     PlacedComm placed{MPI_COMM_WORLD, {.cells = {768, 768, 768}, .periodic = {true}}};
 ///     CartesianDomain domain{{768, 768, 768}, {.process_grid = placed.grid()}, placed.comm()};
@@ -59,14 +58,13 @@ class PlacedComm {
  public:
   explicit PlacedComm(MPI_Comm parent, const PlacedOptions& options = {});
 
-  /// The reordered communicator. With the default numbering, its ranks are in the order of
-  /// CartesianDomain and MPI_Cart.
+  /// The reordered communicator; by default numbered as CartesianDomain and MPI_Cart do.
   MPI_Comm comm() const;
   int rank() const;
   int size() const;
 
   std::vector<int> grid() const;
-  /// Coordinates of this or any rank in the process grid. Local.
+  /// Place of this or any rank in the grid. Local.
   std::vector<int> coords() const { return coords_of(rank()); }
   std::vector<int> coords_of(int rank) const;
   /// Wraps along periodic dimensions any number of times; MPI_PROC_NULL beyond other ends. Local.
@@ -76,7 +74,7 @@ class PlacedComm {
   /// frees it.
   MPI_Comm to_cart() const;
   /// Collective. Ranks that differ from this one only in the remaining dimensions, in the same
-  /// order; the caller frees the communicator. Throws Error for another number of dimensions.
+  /// order; the caller frees it. Throws Error for another number of dimensions.
   MPI_Comm sub(const std::vector<bool>& remain) const;
 
   const Placement& placement() const;
@@ -85,10 +83,10 @@ class PlacedComm {
   /// Of ranks numbered node after node, last dimension fastest: MPI_Cart_create's order on a
   /// blocked launch.
   const Scores& scores_blocked() const;
-  /// Messages and bytes between nodes, rank to rank and aggregated, of both placements.
+  /// Traffic between nodes, of both placements.
   const BetweenNodes& between_nodes() const;
   const BetweenNodes& between_nodes_blocked() const;
-  /// Human-readable: the machine, the chosen method, unusable levels.
+  /// For people: the machine, the chosen method, unusable levels.
   std::string describe() const;
 
  private:

@@ -17,12 +17,11 @@ namespace parhelion::placement {
 /// Quantity to minimize: bytes leaving all units of a level (jsum), or its busiest unit (jmax).
 enum class Objective : std::uint8_t { jsum, jmax };
 
-/// A bijection between grid points and the ranks of a machine, as tables in both directions.
-/// Immutable.
+/// A bijection between grid points and a machine's ranks, as tables in both directions. Immutable.
 class Placement {
  public:
-  /// `positions` of the grid's points, last dimension fastest; `moved`: points that local search
-  /// moved. Throws Error unless it is a bijection.
+  /// `positions` of the points, last dimension fastest; `moved`: points that local search moved.
+  /// Throws Error unless it is a bijection.
   Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
 
   const ProcessGrid& grid() const { return grid_; }
@@ -42,7 +41,7 @@ class Placement {
 
   /// Traffic that leaves the units of each level under a stencil.
   Scores scores(const Stencil& stencil) const;
-  /// Traffic between nodes, rank to rank and aggregated. O(grid points).
+  /// Traffic between nodes. O(grid points).
   std::vector<NodePair> node_pairs(const Stencil& stencil) const;
 
  private:
@@ -52,7 +51,7 @@ class Placement {
   int moved_;
 };
 
-/// A member of the portfolio: its scores, or the reason why it does not apply.
+/// A member of the portfolio: scores, or the reason why it does not apply.
 struct Member {
   std::string name;
   Scores scores;
@@ -85,10 +84,10 @@ struct Request {
 
 /// Tries the whole portfolio and improves the best members by local search: never worse than any
 /// member. Compares scores level by level from the node inwards, in bytes. Local and deterministic:
-/// equal on every rank. Does not refine grids of more than `refined_points` points; the note then
-/// says so. With costs, local search tries both objectives, and the fastest result wins. Throws
-/// Error if grid and machine differ in size; for an unknown or inapplicable method; for costs with
-/// a stencil that does not specify the cells.
+/// equal on every rank. The note says if the grid exceeds `refined_points` and is not refined. With
+/// costs, local search tries both objectives, and the fastest result wins. Throws Error if grid and
+/// machine differ in size; for an unknown or inapplicable method; for costs with a stencil that
+/// does not specify the cells.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
 /// Local search skips larger grids.
@@ -97,7 +96,7 @@ inline constexpr int refined_points = 1 << 15;
 /// The objective's value, level by level from the node inwards. Compare with <.
 std::vector<std::int64_t> objective_key(const Scores& scores, Objective objective);
 
-/// Places level by level as published for hwcart: each level's blocks arrange its units inside the
+/// Places level by level as published for hwcart: blocks arrange each level's units inside the
 /// enclosing unit, e.g. {{"node", {16, 8, 8}}, {"socket", {1, 2, 1}}, {"core", {4, 1, 1}}}. The
 /// process grid is their product. `numbering` orders the units. Skips unnamed levels. Throws Error
 /// for: no blocks for nodes, unknown levels, a product that does not match the machine.
@@ -110,9 +109,9 @@ struct GridChoice {
   ProcessGrid grid;
   Stencil stencil;  ///< with halo bytes for that grid
 };
-/// Of the six grids with the least halo per rank, the one with the fewest bytes between nodes,
-/// then in total. `halo` in cells, `bytes_per_cell` of all fields. Throws Error for extents below
-/// 1, or 0 or more than 4 of them.
+/// Of the six grids with the least halo per rank, that with the fewest bytes between nodes, then in
+/// total. `halo` in cells, `bytes_per_cell` of all fields. Throws Error for extents below 1, or not
+/// 1 to 4 of them.
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells,
     const Stencil& stencil, int halo, int bytes_per_cell, const std::vector<bool>& periodic,
     Objective objective);

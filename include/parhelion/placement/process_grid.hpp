@@ -1,4 +1,4 @@
-// The process grid to place, and the numbering of its points.
+// The process grid, and the numbering of its points.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct ProcessGrid {
   std::vector<int> extents() const { return {extent.begin(), extent.begin() + dimensions}; }
 };
 
-/// Makes a grid. `periodic`: one entry per dimension, one for all, or none (not periodic). Throws
-/// Error for 0 or more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
+/// `periodic`: one entry per dimension, one for all, or none (not periodic). Throws Error unless 1
+/// to 4 dimensions, and for an extent below 1 or more than 2^31 − 1 points.
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
 /// Points in a box.
@@ -42,15 +42,15 @@ inline Coords point_of(const Coords& box, int index) {
 /// Extents for messages: 2x3x4.
 std::string shown(const std::vector<int>& extents);
 
-/// Order of dimensions in numbers of grid points. "XYZ": x fastest, as published for hwcart;
-/// MPI_Cart has the last dimension fastest ("ZYX" in 3-D).
+/// Numbers of grid points. "XYZ": x fastest, as published for hwcart; MPI_Cart has the last
+/// dimension fastest ("ZYX" in 3-D).
 class Numbering {
  public:
   /// Last dimension fastest, as in MPI_Cart_create and CartesianDomain.
   explicit Numbering(int dimensions);
 
-  /// Parses a permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest
-  /// first; empty: the last dimension. Throws Error for anything else.
+  /// Parses letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest first; empty: the
+  /// last dimension. Throws Error for anything else.
   static Numbering parse(const std::string& text, int dimensions);
 
   /// Number of a point in a grid of these extents, and the inverse.

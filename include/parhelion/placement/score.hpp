@@ -9,10 +9,9 @@
 
 namespace parhelion::placement {
 
-/// Directed stencil edges that leave units of one level: Jsum over all units, Jmax for the busiest.
-/// An edge that wraps around to its own point leaves no unit. Source: Hunold, von Kirchbach, Lehr,
-/// Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil Computations, IEEE
-/// CLUSTER 2020.
+/// Directed stencil edges that leave units of one level: Jsum over all, Jmax for the busiest. Edges
+/// that wrap around to their own point leave no unit. Source: Hunold, von Kirchbach, Lehr, Schulz,
+/// Träff: Efficient Process-to-Node Mapping Algorithms for Stencil Computations, IEEE CLUSTER 2020.
 struct LevelScore {
   std::int64_t edges_sum = 0, edges_max = 0;
   std::int64_t bytes_sum = 0, bytes_max = 0;
@@ -25,12 +24,12 @@ struct LevelScore {
 /// One per level, outermost first.
 using Scores = std::vector<LevelScore>;
 
-/// Scores `positions` in the machine's hierarchical order of the grid's points, last dimension
-/// fastest. Local.
+/// Scores the points' `positions` in the machine's hierarchical order, last dimension fastest.
+/// Local.
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
     const std::vector<int>& positions);
 
-/// Number of the point at `step` from `point`; false if it is beyond an end.
+/// Number of the point at `step` from `point`; false beyond an end.
 inline bool neighbor(const ProcessGrid& grid, const Coords& point, const Coords& step, int& index) {
   index = 0;
   for (int d = 0; d < grid.dimensions; ++d) {

@@ -1,4 +1,4 @@
-// Communication stencils: edges between grid points, and their weights.
+// Edges between grid points, and their weights.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace parhelion::placement {
 
-/// A directed edge from every grid point to the point at `step` from it, if it exists.
+/// A directed edge from every grid point to that at `step` from it, if it exists.
 struct Offset {
   Coords step{};
   std::int64_t bytes = 1;  ///< bytes per edge; 1 if unknown
@@ -23,7 +23,7 @@ struct Stencil {
   int halo = 0, bytes_per_cell = 0;
 };
 
-/// Throws Error for more offsets, longer steps or more bytes than placement can count (limits.hpp).
+/// Throws Error for more offsets, longer steps or more bytes than limits.hpp allows.
 void check_bytes(const ProcessGrid& grid, const Stencil& stencil);
 
 /// The 2·d neighbors across faces.
@@ -32,9 +32,9 @@ Stencil faces(int dimensions);
 /// The 3^d − 1 neighbors across faces, edges and corners.
 Stencil full(int dimensions);
 
-/// Sets bytes and cells from the cells of one rank and the halo width: along each dimension, an
-/// offset carries the whole extent if its step is 0, else the halo width, however long the step.
-/// Throws Error for extents or widths below 1, a wrong number of dimensions, bytes beyond 64 bits.
+/// Sets bytes and cells from one rank's cells and the halo width: along each dimension, an offset
+/// carries the whole extent if its step is 0, else the halo width, however long the step. Throws
+/// Error for extents or widths below 1, a wrong number of dimensions, bytes beyond 64 bits.
 Stencil with_halo_bytes(
     Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo, int bytes_per_cell);
 

@@ -1,4 +1,3 @@
-// Recursive bisection methods.
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -22,8 +21,7 @@ Attempt cut_in_two(const Problem& problem, int period, const Choose& choose) {
   return {order_of(problem, problem.grid.extent, 0, piece_of)};
 }
 
-// Cheapest of one cut per dimension, given `thickness(d)` (0: none) and `cost(d, thickness,
-// bytes)`.
+// Of one cut per dimension, with `thickness(d)` (0: none) and `cost(d, thickness, bytes)`.
 template <class Thickness, class Cost>
 Cut cheapest(
     const Problem& problem, const Coords& box, const Thickness& thickness, const Cost& cost) {
@@ -39,7 +37,7 @@ Cut cheapest(
   return best;
 }
 
-// Breaks ties in favor of the longest dimension, which keeps halves compact.
+// In favor of the longest dimension: keeps halves compact.
 double tie(const Coords& box, int d) { return 1e-6 * box[d]; }
 
 // Boundary strictly inside (first, last), of the outermost level that has one, nearest to the
@@ -79,7 +77,7 @@ Attempt kd_tree(const Problem& problem) {
 }
 
 // Bisects the ranks at a boundary of the outermost possible level, and the box at the nearest
-// plane. If the plane misses the boundary, a unit straddles it; its two pieces stay adjacent.
+// plane. If that misses the boundary, a unit straddles it; its pieces stay adjacent.
 Attempt recursive_bisection(const Problem& problem) {
   constexpr int largest_unshared_grid = 1 << 16;
   const Machine& machine = problem.machine;
@@ -94,8 +92,7 @@ Attempt recursive_bisection(const Problem& problem) {
     const auto thickness = [&](int d) {
       return std::clamp((boundary - first + face(d) / 2) / face(d), 1, box[d] - 1);
     };
-    // A plane that misses the boundary leaves a ragged edge: add the miss to the cost of the
-    // cut.
+    // A plane that misses the boundary leaves a ragged edge: the miss adds to the cost.
     const auto cost = [&](int d, int at, double bytes) {
       const double missed =
           std::abs(at * face(d) - (boundary - first)) / static_cast<double>(face(d));

@@ -13,9 +13,9 @@ constexpr std::int64_t path_budget = 10'000'000;  // points × offsets while eva
 constexpr int most_parts_for_strips = 16;
 constexpr int most_depth = 128;  // of nested cuts: bounds recursion
 
-// Finds the best guillotine partition of a box into boxes of whole units by dynamic programming
-// over box shapes. The cost is exact: every edge that leaves a unit crosses exactly one cut. Small
-// boxes, and boxes that no plane cuts into whole units, also try strips.
+// The best guillotine partition of a box into boxes of whole units, by dynamic programming over box
+// shapes. The cost is exact: every edge that leaves a unit crosses exactly one cut. Small boxes,
+// and those that no plane cuts into whole units, also try strips.
 class Guillotine {
  public:
   explicit Guillotine(const Problem& problem) : problem_(problem) {}
@@ -75,7 +75,7 @@ class Guillotine {
       return whole;
     };
     if (cut_work_ < cut_budget && depth_ < most_depth / 2)
-      // Nested searches started before the budget was exhausted: they end soon after.
+      // Nested searches that began within the budget end soon after it.
       for (int thickness = stride; thickness <= most && cut_work_ < 2 * cut_budget;
           thickness += stride)
         try_at(thickness);

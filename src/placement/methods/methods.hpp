@@ -1,4 +1,4 @@
-// Placement methods, each of which orders the grid's points, and shared building blocks.
+// Placement methods, which order the grid's points, and their building blocks.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,11 @@ namespace parhelion::placement {
 /// Position of each point of a box, last dimension fastest.
 using Order = std::vector<int>;
 
-/// Orders points with the dimensions in `fastest_first` fastest (then the others, last first). With
-/// `to_and_fro` (boustrophedon) each dimension alternates direction: successive points are
-/// neighbors.
+/// The dimensions in `fastest_first` are fastest (then the others, last first). With `to_and_fro`
+/// (boustrophedon) each alternates direction: successive points are neighbors.
 Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro);
 
-/// Boustrophedon path through a box. The slowest dimension is the one where a cut costs least per
-/// point.
+/// Boustrophedon; slowest in the dimension where a cut costs least per point.
 Order plain_path(const Problem& problem, const Coords& box);
 
 struct Slab {
@@ -40,9 +38,8 @@ struct Piece {
   Order order = {};
 };
 
-/// The order of a box for positions from `first`, out of those of its halves, or along a plain path
-/// if it is not cut. `piece_of(box, first)` returns a reference to its piece; equal pieces may be
-/// the same.
+/// The order of a box for positions from `first`, out of its halves', or a plain path if not cut.
+/// `piece_of(box, first)` returns a reference to its piece; equal pieces may be the same.
 template <class PieceOf>
 const Order& order_of(
     const Problem& problem, const Coords& box, int first, const PieceOf& piece_of) {
@@ -62,7 +59,7 @@ struct Arrangement {
   Order order;
 };
 
-/// The best strips through `box` for the parts of a share; tries fewer widths for larger boxes.
+/// The best strips through `box` for a share's parts; fewer widths are tried for larger boxes.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
 
 /// A method's result: an order, or the reason why there is none.

@@ -5,8 +5,8 @@
 
 namespace parhelion::placement {
 
-// From the slowest dimension to the fastest. A dimension runs backwards on odd passes; the rank of
-// the slower dimensions counts the passes.
+// From the slowest dimension to the fastest. A dimension runs backwards on odd passes, which the
+// rank of the slower ones counts.
 Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro) {
   for (int d = max_dimensions - 1; d >= 0; --d)
     if (std::ranges::find(fastest_first, d) == fastest_first.end()) fastest_first.push_back(d);

@@ -20,8 +20,8 @@ std::vector<int> dimensions_across(const Problem& problem, int run) {
 }
 
 // Extents of a block of about `ranks` points with the least cut. The surface Σ_d weight_d · ranks /
-// b_d under Π b_d = ranks is minimal for b_d proportional to weight_d. A dimension in which that
-// exceeds the box is filled; the others share the rest.
+// b_d under Π b_d = ranks is minimal for b_d proportional to weight_d. Where that exceeds the box,
+// the block fills it; other dimensions share the rest.
 std::array<double, max_dimensions> ideal_block(
     const Problem& problem, const Coords& box, double ranks) {
   const auto& weight = problem.cut_weight();
@@ -44,8 +44,8 @@ std::array<double, max_dimensions> ideal_block(
   return block;
 }
 
-// Boustrophedon: an odd slab reverses its inner strips. It also reverses the run if the slab before
-// ended at the far end, i.e. has an odd number of strips.
+// Boustrophedon: an odd slab reverses its inner strips, and the run if the slab before ended at the
+// far end, i.e. has an odd number of strips.
 Order strips(const Problem& problem, Coords box, const Widths& widths, std::size_t depth = 0) {
   auto across = dimensions_across(problem, widths.run);
   if (depth == across.size()) {
@@ -101,7 +101,7 @@ std::vector<Widths> candidates(
 
 }  // namespace
 
-// Among those within 10 % of the best at the outermost level, returns the best over all levels.
+// Of those within 10 % of the best at the outermost level, the best over all levels.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share) {
   constexpr std::size_t most_compared = 4;
   const double points = volume(box),

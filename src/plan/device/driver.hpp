@@ -36,43 +36,43 @@ enum : int { attribute_unified_addressing = 41 };
 enum : unsigned { event_without_timing = 2, stream_non_blocking = 1, host_memory_portable = 1 };
 enum : unsigned { lazy_peer_access = 1 };
 
-// Each function: name, symbol, parameters.
-#define PARHELION_DRIVER_FUNCTIONS(X)                                                          \
-  X(get_error_name, cuGetErrorName, (int, const char**))                                       \
-  X(get_version, cuDriverGetVersion, (int*))                                                   \
-  X(get_pointer_attribute, cuPointerGetAttribute, (void*, int, Address))                       \
-  X(get_device_attribute, cuDeviceGetAttribute, (int*, int, int))                              \
-  X(get_primary_state, cuDevicePrimaryCtxGetState, (int, unsigned*, int*))                     \
-  X(retain_primary, cuDevicePrimaryCtxRetain, (Context*, int))                                 \
-  X(release_primary, cuDevicePrimaryCtxRelease_v2, (int))                                      \
-  X(push_context, cuCtxPushCurrent_v2, (Context))                                              \
-  X(pop_context, cuCtxPopCurrent_v2, (Context*))                                               \
-  X(get_context, cuCtxGetCurrent, (Context*))                                                  \
-  X(synchronize, cuCtxSynchronize, ())                                                         \
-  X(allocate, cuMemAlloc_v2, (Address*, std::size_t))                                          \
-  X(free_memory, cuMemFree_v2, (Address))                                                      \
-  X(allocate_host, cuMemHostAlloc, (void**, std::size_t, unsigned))                            \
-  X(free_host, cuMemFreeHost, (void*))                                                         \
-  X(get_range, cuMemGetAddressRange_v2, (Address*, std::size_t*, Address))                     \
-  X(get_handle, cuIpcGetMemHandle, (IpcHandle*, Address))                                      \
-  X(open_handle, cuIpcOpenMemHandle, (Address*, IpcHandle, unsigned))                          \
-  X(close_handle, cuIpcCloseMemHandle, (Address))                                              \
-  X(copy_to_device, cuMemcpyHtoDAsync_v2, (Address, const void*, std::size_t, Stream))         \
-  X(load_module, cuModuleLoadData, (Module*, const void*))                                     \
-  X(unload_module, cuModuleUnload, (Module))                                                   \
-  X(get_function, cuModuleGetFunction, (Function*, Module, const char*))                       \
-  X(launch, cuLaunchKernel,                                                                    \
+// Name, symbol, parameters.
+#define PARHELION_DRIVER_FUNCTIONS(X) \
+  X(get_error_name, cuGetErrorName, (int, const char**)) \
+  X(get_version, cuDriverGetVersion, (int*)) \
+  X(get_pointer_attribute, cuPointerGetAttribute, (void*, int, Address)) \
+  X(get_device_attribute, cuDeviceGetAttribute, (int*, int, int)) \
+  X(get_primary_state, cuDevicePrimaryCtxGetState, (int, unsigned*, int*)) \
+  X(retain_primary, cuDevicePrimaryCtxRetain, (Context*, int)) \
+  X(release_primary, cuDevicePrimaryCtxRelease_v2, (int)) \
+  X(push_context, cuCtxPushCurrent_v2, (Context)) \
+  X(pop_context, cuCtxPopCurrent_v2, (Context*)) \
+  X(get_context, cuCtxGetCurrent, (Context*)) \
+  X(synchronize, cuCtxSynchronize, ()) \
+  X(allocate, cuMemAlloc_v2, (Address*, std::size_t)) \
+  X(free_memory, cuMemFree_v2, (Address)) \
+  X(allocate_host, cuMemHostAlloc, (void**, std::size_t, unsigned)) \
+  X(free_host, cuMemFreeHost, (void*)) \
+  X(get_range, cuMemGetAddressRange_v2, (Address*, std::size_t*, Address)) \
+  X(get_handle, cuIpcGetMemHandle, (IpcHandle*, Address)) \
+  X(open_handle, cuIpcOpenMemHandle, (Address*, IpcHandle, unsigned)) \
+  X(close_handle, cuIpcCloseMemHandle, (Address)) \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2, (Address, const void*, std::size_t, Stream)) \
+  X(load_module, cuModuleLoadData, (Module*, const void*)) \
+  X(unload_module, cuModuleUnload, (Module)) \
+  X(get_function, cuModuleGetFunction, (Function*, Module, const char*)) \
+  X(launch, cuLaunchKernel, \
       (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
-          void**, void**))                                                                     \
-  X(create_stream, cuStreamCreate, (Stream*, unsigned))                                        \
-  X(destroy_stream, cuStreamDestroy_v2, (Stream))                                              \
-  X(synchronize_stream, cuStreamSynchronize, (Stream))                                         \
-  X(wait_event, cuStreamWaitEvent, (Stream, EventHandle, unsigned))                            \
-  X(is_capturing, cuStreamIsCapturing, (Stream, int*))                                         \
-  X(context_of_stream, cuStreamGetCtx, (Stream, Context*))                                     \
-  X(create_event, cuEventCreate, (EventHandle*, unsigned))                                     \
-  X(destroy_event, cuEventDestroy_v2, (EventHandle))                                           \
-  X(record_event, cuEventRecord, (EventHandle, Stream))                                        \
+          void**, void**)) \
+  X(create_stream, cuStreamCreate, (Stream*, unsigned)) \
+  X(destroy_stream, cuStreamDestroy_v2, (Stream)) \
+  X(synchronize_stream, cuStreamSynchronize, (Stream)) \
+  X(wait_event, cuStreamWaitEvent, (Stream, EventHandle, unsigned)) \
+  X(is_capturing, cuStreamIsCapturing, (Stream, int*)) \
+  X(context_of_stream, cuStreamGetCtx, (Stream, Context*)) \
+  X(create_event, cuEventCreate, (EventHandle*, unsigned)) \
+  X(destroy_event, cuEventDestroy_v2, (EventHandle)) \
+  X(record_event, cuEventRecord, (EventHandle, Stream)) \
   X(query_event, cuEventQuery, (EventHandle))
 
 struct Driver {
@@ -90,10 +90,10 @@ const Driver* find_driver();
 /// Throws Error with the reason if no driver is usable.
 const Driver& driver();
 
-/// Throws Error with the driver's name of the error.
+/// Throws Error with the driver's name for it.
 void check(int status, const char* call);
 
-/// Makes a context current during its lifetime, then restores the program's.
+/// Makes a context current for its lifetime.
 class Current {
  public:
   explicit Current(Context context);

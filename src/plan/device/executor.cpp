@@ -28,7 +28,7 @@ bool is_of_capture(int status) { return status >= 900 && status <= 908; }
 
 static_assert(Op::most_dims == StridedOp::most_dims && sizeof(local_index) == sizeof(int));
 
-// The program's context of an array; owns the kernel and tables of one plan.
+// An array's context, with the kernel and tables of one plan.
 class Device {
  public:
   explicit Device(const std::byte* array) {
@@ -120,7 +120,7 @@ class Device {
   std::size_t left_ = 0;  // bytes from `next_`
 };
 
-// Some ops of a level; maps their base numbers to those of the program.
+// Some ops of a level, and the program's numbers of their bases.
 struct Part {
   Launch launch{};
   std::vector<int> src_bases, dst_bases;
@@ -304,7 +304,7 @@ class DeviceQueue final : public Queue {
     check(status, "cuCtxSynchronize");
   }
   // An own stream is never captured, but capturing others may forbid to query its events. Other
-  // errors are left to the calls that follow: they end an exchange, and a refusal does not.
+  // errors are left to later calls: they end an exchange, and a refusal does not.
   std::string refusal() override {
     if (context_ == nullptr) return {};
     int captured = 0, status = success;

@@ -101,7 +101,7 @@ Whole combined_whole(Whole into, Whole from, int how, bool with_sign) {
   return combined(into ^ flip, from ^ flip, how) ^ flip;
 }
 
-// Combines integers in 64 bits and truncates.
+// In 64 bits, truncated.
 void combine_whole(
     char* into, const char* from, int count, int how, bool negated, int size, bool with_sign) {
   for (int i = 0; i < count; i += size) {
@@ -117,7 +117,7 @@ void combine_whole(
   }
 }
 
-// Combines the aligned values of an item into `into`.
+// Of aligned values.
 void combine_bytes(char* into, const char* from, int count, int scalar, int how, bool negated) {
   if (scalar == complex64 && how == prod)
     return multiply_complex<float>(into, from, count, negated);

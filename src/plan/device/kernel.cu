@@ -1,4 +1,4 @@
-// The kernel that copies one level. `make kernel` compiles it to kernel.ptx.
+// Copies one level. `make kernel` compiles it to kernel.ptx.
 #pragma clang force_cuda_host_device begin
 #include "plan/device/item.hpp"
 #pragma clang force_cuda_host_device end

@@ -3,7 +3,7 @@
 
 namespace parhelion::device {
 
-/// One op of a level: pieces of `width` bytes at the points of a box or of lists, or runs.
+/// Pieces of `width` bytes at the points of a box or of lists, or runs.
 struct Op {
   static constexpr int most_dims = 5;
   long long first;            ///< number of items of the previous ops
@@ -24,7 +24,7 @@ struct RunItem {
 /// Bytes per item: a slice of a piece at a multiple of this; holds whole values of every type.
 constexpr long long chunk = 16;
 
-/// Ops of one level, at the end of a table of the lists and runs that they use.
+/// Ops of one level, at the end of a table of their lists and runs.
 struct Launch {
   static constexpr int most_bases = 56;  // keeps the parameters below 512 bytes
   const char* table;

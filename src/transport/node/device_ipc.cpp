@@ -1,5 +1,5 @@
-// Transport device_ipc: maps other processes' device arrays by CUDA IPC handles, which name whole
-// allocations, open once per process and never in the process that exports them.
+// Transport device_ipc: maps device arrays of other processes by CUDA IPC handles, which name whole
+// allocations, open once per process and never in the exporting one.
 #include <unistd.h>
 
 #include <cstring>

@@ -1,4 +1,3 @@
-// One-time exchange of addresses between neighbors on a node.
 #pragma once
 
 #include <functional>
@@ -13,9 +12,9 @@
 namespace parhelion {
 
 /// Collective. Sends a header to each link's neighbor and opens the received one. `write` allocates
-/// what the headers describe and returns them in the order of the links. Errors of `write` and
-/// `open` are agreed on in one reduction: every rank throws. If `write` threw, this rank sends
-/// empty headers, so that neighbors do not hang, and both leave headers unopened.
+/// what the headers describe and returns them in link order. Errors of `write` and `open` are
+/// agreed on in one reduction: every rank throws. If `write` threw, sends empty headers, so that
+/// neighbors do not hang; headers then stay unopened on both sides.
 inline void exchange_headers(const TransportContext& context,
     const std::function<std::vector<Words>()>& write,
     const std::function<void(std::size_t link, WordReader& header)>& open) {
@@ -50,7 +49,7 @@ std::shared_ptr<T> make_lines(std::size_t count) {
   return lines;
 }
 
-/// Node-shared memory with zeros at the start of each cache line. Local.
+/// Node-shared memory; each cache line begins with zeros. Local.
 template <class Line = SequenceLine>
 std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
   return std::reinterpret_pointer_cast<std::byte>(

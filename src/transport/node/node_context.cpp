@@ -20,8 +20,7 @@
 namespace parhelion {
 namespace {
 
-// Without pidfd (Linux before 5.3, no descriptors left): the state that follows the name in
-// parentheses.
+// Without pidfd (Linux before 5.3, no descriptors left): the state behind the name in parentheses.
 bool runs_by_name(std::int64_t process) {
   std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
   // An unreadable file is inconclusive. By kill, a zombie counts as running.
@@ -75,8 +74,7 @@ NodeNeighbor::~NodeNeighbor() {
 
 bool NodeNeighbor::alive() const {
   pollfd ended{process_descriptor, POLLIN, 0};
-  // The program may have closed the descriptor, and a low limit makes poll fail: neither means an
-  // end.
+  // The program may have closed the descriptor, and a low limit fails poll: neither means an end.
   const bool told =
       process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
   return told ? ended.revents == 0 : runs_by_name(process);

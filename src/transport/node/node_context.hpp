@@ -11,18 +11,17 @@
 
 namespace parhelion {
 
-/// Another rank of the node.
 struct NodeNeighbor {
   int rank = -1;
   std::int64_t process = 0;
   int process_descriptor = -1;       ///< pidfd: readable once the process has ended
-  std::shared_ptr<Mailbox> mailbox;  ///< null: cannot be mapped, so only the process is watched
+  std::shared_ptr<Mailbox> mailbox;  ///< null: unmappable, only the process is watched
 
   NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Mailbox> mailbox);
   NodeNeighbor(const NodeNeighbor&) = delete;
   NodeNeighbor& operator=(const NodeNeighbor&) = delete;
   ~NodeNeighbor();
-  /// This rank, or the one that made it give up, when one of them has ended; else −1.
+  /// This rank, or the one that made it give up, if ended; else −1.
   int lost() const;
 
  private:
@@ -36,25 +35,25 @@ class NodeContext {
 
   Mailbox& mailbox() const { return *mailbox_; }
   RemotePlace mailbox_place() const { return describe_place(mailbox_.get()); }
-  /// Whether the node has more ranks than cores for them.
+  /// More ranks than cores.
   bool oversubscribed() const { return oversubscribed_; }
 
-  /// The neighbor, whose mailbox it maps on the first call. Local. Throws Error.
+  /// The neighbor; the first call maps its mailbox. Local. Throws Error.
   NodeNeighbor& meet(int rank, const RemotePlace& mailbox);
 
-  /// Data with which others on this node can watch this rank.
+  /// For others on the node to watch this rank.
   Words record() const;
-  /// Watches the neighbor: by its mailbox if that can be mapped, else its process. Local.
+  /// Watches the neighbor: by its mailbox if mappable, else its process. Local.
   void watch(int rank, const Words& record);
 
-  /// Progresses all pending MPI operations, the user's included, if this thread may call MPI.
+  /// Progresses all pending MPI operations, the user's too, if this thread may call MPI.
   void keep_mpi_going() const;
 
-  /// A rank known or reported to have ended, directly or by a rank that gave up because of it;
-  /// −1: none. Local.
+  /// A rank that has ended, or is reported to have by a rank that gave up because of it; −1: none.
+  /// Local.
   int lost_rank();
   /// Reports a lost rank to the neighbors on the node and to the ranks at distance 1, 2, 4, … in
-  /// the communicator, which report it further: all waiting ranks learn of it soon. Local.
+  /// the communicator, which pass it on: all waiting ranks learn of it soon. Local.
   void tell_lost(int rank);
 
  private:
@@ -72,15 +71,15 @@ class NodeContext {
 };
 
 /// Watches neighbors on this node, whatever their transport. One per communicator, created before
-/// its first plan. Construction is local.
+/// its first plan; construction is local.
 class Watch {
  public:
   explicit Watch(const Communicator& comm);
-  /// Data with which neighbors watch this rank; sent in the headers of make_plan.
+  /// For neighbors to watch this rank; sent in the headers of make_plan.
   const Words& record() const { return record_; }
-  /// Watches the plan's neighbors on this node, by the records received from them. Local.
+  /// Watches the plan's neighbors on this node, by their records. Local.
   void meet(const Plan& plan) const;
-  /// Null when ranks cannot be watched.
+  /// Null: ranks cannot be watched.
   NodeContext* node() const { return node_; }
 
  private:

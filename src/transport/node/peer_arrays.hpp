@@ -15,7 +15,7 @@
 namespace parhelion {
 
 /// Place of a block for other processes: words that name memory (a device's: process, number,
-/// handle), and the offset of the first owned cell in it.
+/// handle), and the first owned cell's offset in it.
 struct BlockPlace {
   std::array<std::int64_t, 10> memory{};
   std::int64_t offset = 0;
@@ -26,39 +26,38 @@ struct BlockPlace {
 class ArrayAccess {
  public:
   virtual ~ArrayAccess() = default;
-  /// Why neighbors cannot map all arrays of the plan, empty when they can. Local.
+  /// Why neighbors cannot map all the plan's arrays, else empty. Local.
   virtual std::string refusal(const Plan& plan) const = 0;
-  /// Nullopt when neighbors cannot map the block. Local.
+  /// Nullopt when unmappable. Local.
   virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
-  /// Maps the memory for the life of the pointer. Throws Error.
+  /// Maps the memory for the pointer's life. Throws Error.
   virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
-  /// Allocates message memory that neighbors can map. Throws Error.
+  /// Message memory that neighbors can map. Throws Error.
   virtual std::shared_ptr<std::byte> allocate(byte_count bytes) const {
     return allocate_node_shared(bytes);
   }
-  /// Changes when memory at these addresses may have been freed and reallocated. Called in each
-  /// exchange.
+  /// Changes when memory at these addresses may have been reallocated. Called in each exchange.
   virtual std::uint64_t identity(const std::vector<ArrayBlock>&, Bases) const {
     return node_shared_returns();
   }
 };
 
-/// For arrays in node-shared memory, mapped by file descriptor.
+/// For node-shared arrays, mapped by file descriptor.
 std::shared_ptr<const ArrayAccess> node_shared_access();
-/// For any array, mapped by XPMEM. The first description shares all memory of this process with
+/// For any array, mapped by XPMEM. The first description shares this process's memory with
 /// processes of the same user, until it ends.
 std::shared_ptr<const ArrayAccess> xpmem_access();
-/// What XPMEM lacks (library, device), empty when usable.
+/// What XPMEM lacks (library, device), else empty.
 std::string xpmem_unavailable();
 /// Empty when the program uses a CUDA driver.
 std::string device_ipc_unavailable();
-/// Why neighbors cannot map all arrays of the plan by CUDA IPC handles, else empty. Local.
+/// Why neighbors cannot map all the plan's arrays by CUDA IPC, else empty. Local.
 std::string device_ipc_refusal(const Plan& plan);
 
 /// Names the first array that neighbors write and that is not node-shared, else empty.
 std::string private_field(const Plan& plan);
 
-/// Mappings of a neighbor's arrays; unmaps those unused for some array sets.
+/// Mappings of a neighbor's arrays; drops those unused for some array sets.
 class PeerMappings {
  public:
   void start() { ++set_; }
@@ -78,10 +77,10 @@ class PeerMappings {
   std::uint64_t set_ = 0;
 };
 
-/// The neighbor's fields: a plan without links whose bases point into mapped memory.
+/// The neighbor's fields: no links, bases in mapped memory.
 struct PeerPlan {
   Plan plan;
-  std::vector<Link> link_of_group;  ///< the neighbor's links to this rank: selections only
+  std::vector<Link> link_of_group;  ///< the neighbor's, to this rank: selections only
   PeerMappings arrays;
   Links links() const;
 };
@@ -91,7 +90,7 @@ BlockPlace get_block_place(WordReader& words);
 void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access);
 
 /// Maps the neighbor's arrays. `mine` gives element types and dimensions, equal on both sides.
-/// Throws Error when an array cannot be mapped.
+/// Throws Error when an array is unmappable.
 PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access);
 
 }  // namespace parhelion

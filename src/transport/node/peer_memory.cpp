@@ -41,7 +41,7 @@ Cache& cache() {
       ErrorKind::system);
 }
 
-// Keeps an entry that has been mapped again.
+// Keeps an entry mapped again.
 void forget(const Key& key) {
   const std::lock_guard lock(cache().mutex);
   const auto known = cache().mappings.find(key);

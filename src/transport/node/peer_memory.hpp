@@ -1,4 +1,3 @@
-// Maps node-shared memory of other processes.
 #pragma once
 
 #include <memory>
@@ -8,7 +7,7 @@
 
 namespace parhelion {
 
-/// Place of an object for other processes, as words to send.
+/// Place of an object for other processes, in words to send.
 struct RemotePlace {
   std::int64_t process = 0;
   std::int64_t descriptor = -1;  ///< −1: not in node-shared memory
@@ -22,7 +21,7 @@ void put_place(Words& words, const RemotePlace& place);
 RemotePlace get_place(WordReader& words);
 
 /// Maps another process's node-shared memory; equal places share a mapping. Local. Throws Error
-/// when the process, its descriptor or the permission is missing.
+/// without the process, its descriptor or the permission.
 std::shared_ptr<std::byte> map_place(const RemotePlace& place);
 template <class T>
 std::shared_ptr<T> map_as(const RemotePlace& place) {

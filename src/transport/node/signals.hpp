@@ -17,7 +17,7 @@ struct alignas(64) SequenceLine {
 };
 static_assert(sizeof(SequenceLine) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// A rank's state for neighbors on the node: how to wake it, and whether it has given up.
+/// A rank's state for neighbors on the node.
 struct Mailbox {
   alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex
   alignas(64) std::atomic<std::int32_t> sleepers{0};
@@ -28,7 +28,7 @@ struct Mailbox {
 /// Stores with release, then wakes the neighbor if it sleeps; only that takes a system call.
 void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& neighbor);
 
-/// Wakes all threads that sleep on this mailbox.
+/// Wakes all sleepers on this mailbox.
 void ring(Mailbox& mailbox);
 /// Call after storing a number and a fence: wakes the neighbor if it sleeps.
 inline void wake_if_asleep(Mailbox& neighbor) {

@@ -1,9 +1,9 @@
 // Base of both directions of a single copy: a rank's arrays as its neighbors map them, and deferred
 // messages in memory that a neighbor reads.
 //
-// In each exchange the holder of ghosts grants access to their owner. A grant names a set of arrays
-// by number; the holder's table has their places. Both sides remember the last few sets, because
-// time levels alternate. A holder whose arrays cannot be mapped requests deferred messages.
+// In each exchange the holder of ghosts grants their owner access. A grant names a set of arrays by
+// number; the holder's table has their places. Both sides remember the last few sets, because time
+// levels alternate. A holder whose arrays cannot be mapped requests deferred messages.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,14 @@ constexpr bool has_deferred_slot(std::uint64_t number, std::uint64_t begun, bool
   return number <= deferred_slots(one_way) || begun + deferred_slots(one_way) > number;
 }
 
-/// Largest deferred message in bytes: larger ones would take several times their memory.
+/// In bytes: larger messages would take several times their memory.
 inline byte_count largest_deferred() {
   static const byte_count limit =
       number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
   return limit;
 }
 
-/// The exchanges that the sender has deferred.
+/// The exchanges deferred by the sender.
 struct DeferredNote {
   alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
   alignas(64) BlockPlace place;
@@ -60,19 +60,19 @@ struct DeferredBox {
   }
 };
 
-/// Grants the owner access to the holder's ghosts in exchange `number`.
+/// Grants the owner the holder's ghosts in exchange `number`.
 struct alignas(64) Grant {
   static constexpr std::uint64_t unmappable = 0;
   std::atomic<std::uint64_t> number{0};
   std::uint64_t version = 0;  ///< the holder's array set, or `unmappable`
 };
 
-/// Shared lines between two ranks.
+/// Shared by two ranks.
 struct SingleCopyLines {
   Grant grant;
-  SequenceLine done;  ///< the owner has accessed the ghosts or read the deferred message
+  SequenceLine done;  ///< the owner has accessed the ghosts or read the message
   DeferredNote left;
-  SequenceLine taken;  ///< the reader has read the deferred message
+  SequenceLine taken;  ///< the reader has read the message
 };
 
 constexpr std::size_t array_sets_kept = 4;  // time levels
@@ -100,15 +100,15 @@ struct SingleCopySlot {
   };
   std::array<KnownSet, array_sets_kept> known;  ///< mapped addresses
   std::shared_ptr<BlockPlace> their_table;
-  Program copies;                   ///< between the neighbor's ghosts and this rank's cells
-  DeferredBox left;                 ///< to this neighbor; forward: allocated on first use
-  DeferredBox found;                ///< from this neighbor
-  std::uint64_t last_deferred = 0;  ///< last deferred exchange
-  std::uint64_t put = 0;            ///< last exchange whose message is delivered and signaled
-  bool copying = false;             ///< pending copy for the neighbor, not signaled yet
-  bool leaving = false;             ///< the copy is a deferred message
-  bool taking = false;              ///< pending read, not signaled yet
-  Event copied, taken;              ///< ends of those copies
+  Program copies;     ///< from this rank's cells to the neighbor's ghosts or back
+  DeferredBox left;   ///< to this neighbor; forward: allocated on first use
+  DeferredBox found;  ///< from this neighbor
+  std::uint64_t last_deferred = 0;
+  std::uint64_t put = 0;  ///< last exchange delivered and signaled
+  bool copying = false;   ///< pending for the neighbor, not signaled
+  bool leaving = false;   ///< `copying` a deferred message
+  bool taking = false;    ///< pending read, not signaled
+  Event copied, taken;    ///< ends of those copies
   bool reported = false;
 
   bool sends() const { return way->send_bytes > 0; }
@@ -150,7 +150,7 @@ class SingleCopy : public Transport {
   NodeContext* node() const final { return &node_; }
 
  protected:
-  /// Starts an exchange of the currently bound arrays, after the queue's earlier work.
+  /// Starts an exchange of the bound arrays, after the queue's earlier work.
   void start() {
     ++number_;
     if (version_ != arrays_.version() || identity_ != access_->identity(blocks_, arrays_.bases()))
@@ -174,8 +174,8 @@ class SingleCopy : public Transport {
         " (it has ", has, ")");
   }
 
-  /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited`, or
-  /// forever, with the arrays that they may write, if `given_up`.
+  /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited` or, if
+  /// `given_up`, forever, with the arrays that they may write.
   void release_memory(bool given_up, std::vector<Awaited> awaited) {
     if (given_up) {
       orphan(lines_);
@@ -189,8 +189,7 @@ class SingleCopy : public Transport {
         std::move(awaited));
   }
 
-  /// Updates the neighbor's array addresses to its granted set. Returns false when they cannot be
-  /// mapped.
+  /// Updates the neighbor's array addresses to the granted set. Returns false if unmappable.
   bool follow(SingleCopySlot& slot, const Grant& grant) {
     if (grant.version == Grant::unmappable) return false;
     if (grant.version == slot.version) return true;
@@ -206,7 +205,7 @@ class SingleCopy : public Transport {
   }
 
   std::uint64_t granted_set() const { return set_->mappable ? set_->number : Grant::unmappable; }
-  /// Enqueues packing of a deferred message. Returns false without memory for it.
+  /// Enqueues packing of a deferred message. Returns false if out of memory.
   bool pack_left(SingleCopySlot& slot) {
     if (!make_room()) return false;
     std::byte* const message[1] = {slot.left.slot(number_)};
@@ -229,7 +228,6 @@ class SingleCopy : public Transport {
     slot.last_deferred = number_;
   }
 
-  /// Enqueues unpacking of the neighbor's deferred message.
   void take_left(SingleCopySlot& slot, const DeferredNote& note, Reduction reduction) {
     if (!slot.found.start) find_left(slot, note.place);
     std::byte* const message[1] = {slot.found.slot(number_)};
@@ -242,10 +240,10 @@ class SingleCopy : public Transport {
   const bool immediate_;  ///< enqueued copies complete at once
   std::vector<SingleCopySlot> slots_;
   std::shared_ptr<SingleCopyLines> lines_;
-  std::shared_ptr<BlockPlace> table_;  ///< current places of the arrays, for neighbors
+  std::shared_ptr<BlockPlace> table_;  ///< array places, for neighbors
   std::shared_ptr<std::byte> deferred_memory_;
   std::uint64_t number_ = 0;  ///< of the exchange
-  Event begun_;               ///< end of earlier work in the queue
+  Event begun_;               ///< after earlier work in the queue
   bool granted_ = false;      ///< in this exchange
   int patience_ = 0;          ///< polls before deferring, which copies twice
 
@@ -263,7 +261,7 @@ class SingleCopy : public Transport {
     slot.found = {{memory, memory.get() + place.offset}, slot.way->receive_bytes, slot.one_way()};
   }
 
-  // Compares identities too: freed memory may be reallocated at the same address.
+  // Compares identities too: memory may be reallocated at the same address.
   void describe_arrays() {
     identity_ = access_->identity(blocks_, arrays_.bases());
     version_ = arrays_.version();
@@ -275,7 +273,6 @@ class SingleCopy : public Transport {
     use(seen != sets_.end() ? *seen : described());
   }
 
-  // The known set with these places, or a new one.
   ArraySet& described() {
     bool mappable = true;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {

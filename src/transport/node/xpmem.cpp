@@ -1,5 +1,5 @@
-// XPMEM: a kernel module and library to map ordinary memory of another process. Loads
-// libxpmem.so.0, or the file named by PARHELION_XPMEM ("none": no library), on first use.
+// XPMEM: a kernel module and library to map another process's ordinary memory. Loads libxpmem.so.0,
+// or PARHELION_XPMEM's file ("none": no library), on first use.
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -33,7 +33,7 @@ Box relative(Box box, const Box& outer) {
   return box;
 }
 
-// Translates part of `all` from the owner's view to this rank's, mirrored dimensions included.
+// Translates part of `all` from the owner's view to this rank's, mirrored dimensions too.
 Box as_seen_here(const Box& part, const Box& all, DimensionSet mirrored) {
   Box box = part;
   for (int d = 0; mirrored >> d != 0; ++d)
@@ -71,7 +71,7 @@ byte_count Bundle::alignment(const Plan& plan, Direction direction) {
   return most;
 }
 
-// Aligns messages for vector instructions.
+// Aligned for vector instructions.
 void Bundle::add_messages() {
   for (const LinkPlan* link : links_) {
     offsets_.push_back(aligned(bytes_));
@@ -135,7 +135,7 @@ void Bundle::unite_boxes(const Plan& plan, int f, Cells& cells) const {
   for (const Wanted& wanted : all) share(cells, wanted.block, wanted.box, *wanted.shares);
 }
 
-// Shares existing pieces and adds new ones for the rest.
+// Shares existing pieces; adds new ones for the rest.
 void Bundle::share(
     Cells& cells, std::int32_t block, const Box& wanted, std::vector<Share>& shares) {
   const auto add = [&](const Box& box, const Cells::Piece& piece) {

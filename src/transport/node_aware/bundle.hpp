@@ -1,5 +1,4 @@
-// A rank's values for all ranks of another node, each cell once, and where those ranks find their
-// ghosts.
+// A rank's values for another node's ranks, each cell once, and where those find their ghosts.
 #pragma once
 
 #include <deque>
@@ -11,7 +10,7 @@
 
 namespace parhelion {
 
-/// Copies from a bundle, starting at `offset`, to this rank's arrays.
+/// Copies from a bundle, from `offset`, to this rank's arrays.
 struct FromBundle {
   byte_count offset = 0;
   Program program;
@@ -20,23 +19,22 @@ struct FromBundle {
 /// One rank's part of a message between nodes, in one direction.
 ///
 /// Forward: for each field, the cells that are ghosts on the other node, each once. Overlapping
-/// boxes are cut into disjoint ones; index lists are united. Reverse: the concatenated messages to
-/// those ranks, because each value counts; also forward where a seam exchanges axes.
+/// boxes are cut into disjoint ones; index lists are united. Reverse, and forward where a seam
+/// exchanges axes: the concatenated messages to those ranks; in reverse each value counts.
 class Bundle {
  public:
   /// `links`: all links to one node. Local.
   Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links);
 
   byte_count bytes() const { return bytes_; }
-  /// Alignment of the plan's bundles, no more than its values need, to avoid padding.
+  /// Of the plan's bundles: what their values need, no more, to avoid padding.
   static byte_count alignment(const Plan& plan, Direction direction);
   void pack(Queue& queue, Bases arrays, std::byte* to) const;
-  /// Writes what the neighbor of link `i` needs to unpack the bundle.
+  /// Writes what link `i`'s neighbor needs to unpack the bundle.
   void describe(Words& header, std::size_t i) const;
-  /// Call after all `describe`: frees data that only neighbors need.
+  /// After all `describe`: frees what only neighbors need.
   void forget_where();
-  /// Reads a neighbor's description. The copies refer to index lists in `lists`, which must
-  /// outlive them.
+  /// Reads a neighbor's description. The copies refer to `lists`, which must outlive them.
   static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link,
       WordReader& header, std::deque<std::vector<local_index>>& lists);
 
@@ -44,11 +42,10 @@ class Bundle {
   // Part of an entry in one of the bundle's disjoint boxes (pieces).
   struct Share {
     Box cells;          // relative to the entry's box
-    Box in_piece;       // the same, relative to the piece
+    Box in_piece;       // relative to the piece
     Box piece;          // from 0
-    byte_count before;  // number of cells before the piece
+    byte_count before;  // cells before the piece
   };
-  // Where one neighbor's entries are.
   struct Where {
     std::vector<std::vector<Share>> shares;  // by entry
     std::vector<local_index> places;         // indexed, by entry

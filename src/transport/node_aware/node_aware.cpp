@@ -2,8 +2,8 @@
 // messages, each cell once.
 //
 // Each rank packs its Bundle for a node into the memory of that message's carrier and signals it.
-// When all bundles are there, the carrier sends the message. The receiving carrier has node-shared
-// memory for it and signals the waiting ranks; each unpacks its own ghosts.
+// With all bundles, the carrier sends the message. The receiving carrier has node-shared memory for
+// it and signals the waiting ranks; each unpacks its own ghosts.
 //
 // Memory has two slots; exchange n uses slot n mod 2. A rank ends exchange n when the messages with
 // its bundles have left in n−1; a carrier when its own has left and its received one of n−1 has
@@ -43,7 +43,7 @@ class NodeAware final : public Transport {
     }
   }
 
-  // Late ranks still access this memory, after a failed exchange for an unknown time.
+  // Late ranks still access this memory; after a failure, for an unknown time.
   ~NodeAware() override {
     const bool settled = std::ranges::all_of(
         messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
@@ -126,7 +126,7 @@ class NodeAware final : public Transport {
   Messenger& messenger() { return *messengers_[number_ % 2]; }
   static Told& own(const Used& used) { return used.memory.line(used.line); }
 
-  // Signals the carrier: this rank's bundle is packed, or it has read the message.
+  // Tells the carrier that this rank has packed its bundle or read the message.
   void tell(const Used& used) const {
     if (used.carrier == nullptr) own(used).number.store(number_, std::memory_order_release);
     else post(own(used).number, number_, *used.carrier->mailbox);
@@ -145,7 +145,7 @@ class NodeAware final : public Transport {
     return std::ranges::none_of(work_.given, &Used::untold) &&
            std::ranges::none_of(work_.reads, &Used::untold);
   }
-  // Signals ranks whose bundles have left, or whose ghosts have arrived.
+  // Signals ranks whose bundles have left or whose ghosts have come.
   void tell_all(const Carried& carried) const {
     carried.memory.carrier().number.store(number_, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -164,7 +164,6 @@ class NodeAware final : public Transport {
     });
   }
 
-  // Progresses the messages that this rank carries.
   void get_on() {
     for (Given& given : work_.given) tell_if_done(given);
     for (Read& read : work_.reads) tell_if_done(read);
@@ -204,7 +203,7 @@ class NodeAware final : public Transport {
         read.carrier_rank, " receives (it has told of number ", read.memory.carrier().number.load(),
         ")");
   }
-  // Ranks of this node whose bundle is still missing.
+  // Ranks whose bundle is missing.
   std::vector<int> late(
       const SliceName& name, const SliceMemory& memory, std::uint64_t number) const {
     std::vector<int> ranks;
@@ -234,7 +233,7 @@ class NodeAware final : public Transport {
   NodeContext& node_;
   const std::vector<const LinkPlan*> links_;
   NodeWork work_;
-  std::array<std::unique_ptr<Messenger>, 2> messengers_;  // for even and odd exchange numbers
+  std::array<std::unique_ptr<Messenger>, 2> messengers_;  // by parity of the exchange
   std::uint64_t number_ = 0;
   bool all_sent_ = true, over_ = true;
 };

@@ -49,7 +49,7 @@ int carrier(const std::vector<int>& candidates, std::size_t slice, std::size_t s
   return candidates[slice * candidates.size() / slices % candidates.size()];
 }
 
-// Distributes whole bundles over messages of about equal size.
+// Distributes whole bundles over about equal messages.
 void cut(Route& route, byte_count alignment) {
   const byte_count total = std::accumulate(route.parts.begin(), route.parts.end(), byte_count{0},
       [&](byte_count sum, const Route::Part& part) {
@@ -70,7 +70,6 @@ void cut(Route& route, byte_count alignment) {
   }
 }
 
-// The other node's half of a route.
 struct Side {
   std::vector<int> candidates;
   std::vector<byte_count> slices;
@@ -108,8 +107,8 @@ class Setup {
     }
   }
 
-  // Each rank tells, for every node that it sends to or receives from: its lowest rank, bytes of
-  // the bundle, messages and bytes without collecting.
+  // Each rank tells, for every node that it exchanges with: its lowest rank, the bundle's bytes,
+  // and messages and bytes without collecting.
   void make_routes() {
     Words mine;
     for (const auto& [node, which] : links_to_) {
@@ -132,7 +131,7 @@ class Setup {
       }
     std::size_t number = 0;
     for (auto& [node, route] : routes) {
-      // Rotates the candidates, so that different ranks carry for different nodes.
+      // Rotates the candidates: different ranks carry for different nodes.
       std::ranges::rotate(
           route.candidates, route.candidates.begin() + number++ % route.candidates.size());
       route.node = node;
@@ -191,7 +190,6 @@ class Setup {
     return i;
   }
 
-  // For the messages that this rank carries.
   void allocate() {
     for (const auto& [node, side] : sides_) {
       carry({node, 0, false}, side.candidates, work_.route_to(node).slices);
@@ -228,8 +226,7 @@ class Setup {
     for (Read& each : work_.reads) act(each);
   }
 
-  // Exchanges, within the node, mailboxes, the places of carried messages and the ranks that use
-  // them.
+  // Exchanges, in the node, mailboxes, places of carried messages and the ranks that use them.
   void find_memory() {
     for (auto& [node, bundle] : bundles_)
       if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
@@ -259,7 +256,7 @@ class Setup {
     return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[node_rank], mailbox);
   }
 
-  // Reads the entry of one message that `rank` carries or uses.
+  // Reads a message that `rank` carries or uses.
   void take(WordReader& header, int rank, const RemotePlace& mailbox) {
     const int node = header.next<int>(), slice = header.next<int>();
     const SliceName name{node, slice, header.next() != 0};

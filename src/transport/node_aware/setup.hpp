@@ -1,4 +1,4 @@
-// Assigns messages between nodes to carriers and their memory.
+// Carriers of messages between nodes, and their memory.
 #pragma once
 
 #include <algorithm>
@@ -23,23 +23,23 @@ struct Route {
     byte_count offset, bytes;
   };
   int node = 0;
-  std::vector<int> candidates;     ///< communicator ranks with a neighbor there; the first carries
-                                   ///< the first message
-  std::vector<byte_count> slices;  ///< bytes of each message
-  std::vector<Part> parts;         ///< bundles to that node, by node rank
+  std::vector<int> candidates;     ///< ranks with a neighbor there; the first carries the first
+                                   ///< message
+  std::vector<byte_count> slices;  ///< message bytes
+  std::vector<Part> parts;         ///< bundles, by node rank
   std::int64_t pairs = 0, bytes_in_pairs = 0;
 
   const Part* part_of(int node_rank) const;
-  int candidate(int rank) const;  ///< index of `rank` in candidates
+  int candidate(int rank) const;  ///< index in candidates
 };
 
-/// Two numbers that one rank writes and another polls.
+/// Numbers that one rank writes and another polls.
 struct alignas(64) Told {
-  std::atomic<std::uint64_t> number{0};  ///< last exchange that it has packed, or read
-  std::atomic<std::uint64_t> over{0};    ///< last exchange that it has ended: it polls no more
+  std::atomic<std::uint64_t> number{0};  ///< last exchange packed, or read
+  std::atomic<std::uint64_t> over{0};    ///< last exchange ended: it polls no more
 };
 
-/// A message in its carrier's memory: the carrier's numbers, those of each candidate, two slots.
+/// A message in its carrier's memory: numbers of the carrier and each candidate, two slots.
 struct SliceMemory {
   std::byte* start = nullptr;
   std::size_t ranks = 0;  ///< candidates of the route
@@ -73,7 +73,7 @@ struct Carried {
   bool moved = true;                     ///< sent or received in this exchange
 };
 
-/// A message that this rank writes a bundle into, or reads.
+/// A message that this rank packs a bundle into, or reads.
 struct Used {
   SliceName name;
   int carrier_rank = 0;
@@ -93,7 +93,6 @@ struct Read : Used {
   std::vector<int> senders;  ///< on the other node, ascending
 };
 
-/// A link's message.
 struct Slot {
   std::size_t read = 0;
   FromBundle from;
@@ -121,8 +120,8 @@ struct NodeWork {
 /// nodes.
 NodeWork set_up_node(const TransportContext& context);
 
-/// One channel per rank of another node with which this rank exchanges messages, for exchange
-/// numbers equal to `number` mod 2.
+/// One channel per rank of another node that this rank exchanges messages with, for exchanges of
+/// `number`'s parity.
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number);
 
 }  // namespace parhelion

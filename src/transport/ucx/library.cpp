@@ -20,8 +20,8 @@ std::string directory_of(const void* symbol) {
   return file.substr(0, file.rfind('/'));
 }
 
-// Search order: libraries that MPI may load later first, so that both use the same one; last the
-// wheel libucx, seen from an installed package and from a checkout's virtual environment.
+// Libraries that MPI may load later come first, so that both use the same one; last the wheel
+// libucx, seen from an installed package and from a checkout's virtual environment.
 std::vector<std::string> places() {
   const std::string mpi = directory_of(reinterpret_cast<const void*>(&MPI_Get_library_version));
   std::vector<std::string> files;

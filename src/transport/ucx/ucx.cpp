@@ -1,5 +1,5 @@
-// Transport ucx: tagged messages by UCX. Receivers choose the tags of their messages and send them
-// once, so tags are independent of communicators.
+// Transport ucx: tagged messages by UCX. Receivers choose their messages' tags and send them once:
+// tags are independent of communicators.
 #include <algorithm>
 
 #include "core/collective_step.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Endpoints = std::vector<std::shared_ptr<UcxEndpoint>>;  // by link
 
-// Progresses until all ranks have all their connections.
+// Progresses until all ranks are connected.
 void wait_for_connections(
     const TransportContext& context, UcxWorker& worker, const Endpoints& endpoints) {
   const Communicator& comm = context.plan.communicator();
@@ -42,7 +42,7 @@ void wait_for_connections(
   });
 }
 
-// Collective. Throws a system error when UCX finds no device, so that other transports are used.
+// Collective. Throws a system error when UCX finds no device: other transports are used then.
 std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
   std::shared_ptr<UcxWorker> worker;
   validate_together(context.plan.communicator(), [&] {
@@ -133,7 +133,7 @@ class UcxMessages final : public Messenger {
             "and start the job again");
   }
 
-  // Collective: tells addresses, then which connections to use and the tags of the channels.
+  // Collective: exchanges addresses, then connections to use and the channels' tags.
   void connect(const TransportContext& context) {
     std::vector<std::string> addresses(context.links.size());
     const auto own_address = [&] {

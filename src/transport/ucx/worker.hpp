@@ -1,4 +1,3 @@
-// This process's UCX worker and its connections.
 #pragma once
 
 #include <atomic>
@@ -29,7 +28,7 @@ struct UcxEndpoint {
 struct UcxOperation {
   std::atomic<bool> done{true};
   std::atomic<int> status{UCS_OK};
-  void* request = nullptr;  ///< UCX's request until done
+  void* request = nullptr;  ///< until done
 
   UcxOperation() = default;
   UcxOperation(const UcxOperation&) = delete;
@@ -63,11 +62,10 @@ class UcxWorker {
 
   UcxWorker(const UcxWorker&) = delete;
 
-  /// The address that other processes connect to.
   const std::string& address() const { return address_; }
 
-  /// Number, from 1, of the connection to this address that this side would use: the existing
-  /// one, else the next. Local.
+  /// Number, from 1, of the connection to this address that this side would use: the existing one,
+  /// else the next. Local.
   std::int64_t connection_to_use(const std::string& address) {
     const std::lock_guard lock(mutex_);
     const Connection& known = connections_[address];
@@ -75,9 +73,8 @@ class UcxWorker {
     return works ? known.made : known.made + 1;
   }
 
-  /// The connection with this number, or a later one that another thread made meanwhile. UCX
-  /// counts them on both sides: both use the higher of their two numbers, and create those that
-  /// they skip. Local.
+  /// The connection with this number, or a later one that another thread made meanwhile. UCX counts
+  /// them on both sides: both use the higher of their numbers, and create those skipped. Local.
   std::shared_ptr<UcxEndpoint> connect(const std::string& address, std::int64_t number) {
     const std::lock_guard lock(mutex_);
     Connection& connection = connections_[address];
@@ -145,7 +142,7 @@ class UcxWorker {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds longest_farewell{5};
   static constexpr std::chrono::milliseconds longest_absence{5}, longest_doubt{200};
-  // The latest connection to a process, and the number made.
+  // The latest connection to a process, and how many were made.
   struct Connection {
     std::shared_ptr<UcxEndpoint> endpoint;  // null: closed
     std::int64_t made = 0;
@@ -172,7 +169,7 @@ class UcxWorker {
   }
 
   static ucp_context_h create_context(const UcxLibrary& ucx) {
-    constexpr unsigned api_major = 1, api_minor = 13;  // the oldest version with all functions
+    constexpr unsigned api_major = 1, api_minor = 13;  // the oldest with all functions
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
     params.features = UCP_FEATURE_TAG;
@@ -267,8 +264,8 @@ class UcxWorker {
     wait_for(start_closing(*endpoint, true), Clock::now() + longest_farewell);
   }
 
-  // Progresses UCX while the rank computes after an exchange and its last messages are still
-  // queued. Does nothing while the ranks' own threads call progress often enough.
+  // Progresses UCX while the rank computes after an exchange and last messages are queued. Does
+  // nothing while the ranks' own threads call progress often enough.
   void stand_by() {
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0; !closing_;) {
@@ -287,7 +284,7 @@ class UcxWorker {
   std::mutex mutex_;
   std::map<std::string, Connection> connections_;  // by address
   std::atomic<std::uint64_t> next_tag_{1};
-  std::uint64_t looks_ = 0;  // number of progress calls
+  std::uint64_t looks_ = 0;  // progress calls
   bool closing_ = false;
   std::condition_variable close_;
   std::thread stand_by_;  // last member: uses all above

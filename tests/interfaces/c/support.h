@@ -11,33 +11,33 @@
 
 extern int failures, rank, ranks;
 
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    if (!(condition)) {                                                               \
-      ++failures;                                                                     \
+#define CHECK(condition) \
+  do { \
+    if (!(condition)) { \
+      ++failures; \
       fprintf(stderr, "[rank %d] %s:%d: %s\n", rank, __FILE__, __LINE__, #condition); \
-    }                                                                                 \
+    } \
   } while (0)
 
 /* A call that must succeed; aborts the job otherwise, because other ranks would hang. */
-#define GOOD(call)                                                                      \
-  do {                                                                                  \
-    if ((call) != PHL_SUCCESS) {                                                        \
+#define GOOD(call) \
+  do { \
+    if ((call) != PHL_SUCCESS) { \
       fprintf(stderr, "[rank %d] %s:%d: %s\n    %s\n", rank, __FILE__, __LINE__, #call, \
-          phl_last_error());                                                            \
-      MPI_Abort(MPI_COMM_WORLD, 3);                                                     \
-    }                                                                                   \
+          phl_last_error()); \
+      MPI_Abort(MPI_COMM_WORLD, 3); \
+    } \
   } while (0)
 
 /* A call that must fail with `status` and with `words` in its message. */
-#define FAILS(call, status, words)                                                               \
-  do {                                                                                           \
-    const int got = (call);                                                                      \
-    if (got != (status) || strstr(phl_last_error(), words) == NULL) {                            \
-      ++failures;                                                                                \
+#define FAILS(call, status, words) \
+  do { \
+    const int got = (call); \
+    if (got != (status) || strstr(phl_last_error(), words) == NULL) { \
+      ++failures; \
       fprintf(stderr, "[rank %d] %s:%d: %s\n    gave %d: %s\n", rank, __FILE__, __LINE__, #call, \
-          got, phl_last_error());                                                                \
-    }                                                                                            \
+          got, phl_last_error()); \
+    } \
   } while (0)
 
 /* Owned cells of a rank: some ranks own nothing. */
