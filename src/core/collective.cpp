@@ -4,9 +4,9 @@
 #include <new>
 #include <thread>
 
-#include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/hash.hpp"
 
 namespace parhelion {
@@ -678,7 +678,7 @@ void require_root(int root, const Communicator& comm) {
       "name the same root everywhere",
       [&] {
         if (root < 0 || root >= comm.size())
-          throw Error(concat("root ", root, " does not exist: use 0 … ", comm.size() - 1));
+          refuse("root ", root, " does not exist: use 0 … ", comm.size() - 1);
       });
 }
 

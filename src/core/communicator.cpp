@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "core/collective_step.hpp"
-#include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
 #include "core/orphans.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
@@ -240,11 +240,11 @@ Communicator::Communicator(std::shared_ptr<State> state) : state_(std::move(stat
 Communicator::Communicator(MPI_Comm user) {
   require_mpi();
   if (user == MPI_COMM_NULL)
-    throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+    refuse("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
   int between_groups = 0;
   check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
   if (between_groups)
-    throw Error(
+    refuse(
         "the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one "
         "of its sides");
   void* cached = nullptr;
@@ -306,8 +306,8 @@ void Communicator::make_from(MPI_Comm user) {
   if (first.all[0] == 1)
     validate_together(*this, [] {
       if (!told_time_limit())
-        throw Error(concat("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
-            "': use a number of seconds, such as 60, or unset it"));
+        refuse("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
+            "': use a number of seconds, such as 60, or unset it");
     });
   if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
     require_equal(
@@ -347,7 +347,7 @@ Tag Communicator::next_tag() const {
     tag = tags->next();
   }
   if (tag < 0)
-    throw Error(
+    refuse(
         "all message tags of the communicator are in use: drop exchanges that are no longer "
         "needed");
   tags->take(tag);

@@ -11,10 +11,9 @@
 #include <map>
 #include <mutex>
 
-#include "core/concat.hpp"
 #include "core/populate.hpp"
+#include "core/refuse.hpp"
 #include "core/resources.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
@@ -172,7 +171,7 @@ byte_count next_color() {
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
-  if (bytes < 0) throw Error(concat("cannot allocate ", bytes, " bytes: sizes are 0 or more"));
+  if (bytes < 0) refuse("cannot allocate ", bytes, " bytes: sizes are 0 or more");
   require_available(bytes);
   const byte_count color = next_color();
   auto range = make_range(bytes + color + 64);

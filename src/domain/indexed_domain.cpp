@@ -200,9 +200,9 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
       refuse(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
           ": ids start at 0 and end below the number of cells");
     if (self == SelfGhosts::refused && owned_of(id) >= 0)
-      throw Error(ghost_text(id, i) +
-                  ", which this rank owns: ghosts are cells of other ranks "
-                  "(or allow self ghosts)");
+      refuse(ghost_text(id, i),
+          ", which this rank owns: ghosts are cells of other ranks "
+          "(or allow self ghosts)");
   }
 }
 

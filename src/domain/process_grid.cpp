@@ -65,7 +65,7 @@ int wet_places_of(
 }
 
 int places_within(double expected) {
-  if (expected > most_places) throw Error("a process grid with land has more than 2^24 places");
+  if (expected > most_places) refuse("a process grid with land has more than 2^24 places");
   return static_cast<int>(expected);
 }
 
@@ -79,13 +79,13 @@ std::vector<int> choose_process_grid(
 std::vector<GridWithLand> grids_with_land(
     int ranks, const std::vector<global_index>& extents, const HaloWidth& halo, const Mask& mask) {
   if (ranks < 1 || extents.empty() || extents.size() > max_dimensions)
-    throw Error("a process grid has 1 to 4 dimensions and at least 1 rank");
+    refuse("a process grid has 1 to 4 dimensions and at least 1 rank");
   double expected = ranks, cells = 1;
   for (const global_index extent : extents) cells *= static_cast<double>(extent);
   for (int guess = 0; guess < 3; ++guess) {
     const int places = places_within(expected);
     const int wet = wet_places_of(choose_process_grid(places, extents, halo), extents, mask);
-    if (wet == 0) throw Error(no_wet_cell);
+    if (wet == 0) refuse(no_wet_cell);
     expected = std::min(static_cast<double>(places) * ranks / wet, cells);
   }
   const double around = 8 * std::sqrt(expected);

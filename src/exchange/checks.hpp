@@ -1,8 +1,8 @@
 // Checked mode of an exchange.
 #pragma once
 
-#include "core/concat.hpp"
 #include "core/orphans.hpp"
+#include "core/refuse.hpp"
 #include "exchange/stages.hpp"
 #include "exchange/waiter.hpp"
 #include "parhelion/core/aligned.hpp"
@@ -312,7 +312,7 @@ class StaleCheck {
     std::vector<std::byte*> places = plan_.bases;
     for (std::size_t f = 0; f < plan_.fields.size(); ++f) {
       if (plan_.fields[f].space != MemorySpace::host)
-        throw Error(
+        refuse(
             "ghosts in device memory cannot be compared with their owners: copy them to the "
             "host");
       for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) {

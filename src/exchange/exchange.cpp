@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/concat.hpp"
 #include "core/environment.hpp"
+#include "core/refuse.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/checks.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -24,14 +24,14 @@ int thread_count(int from_options) {
   int count = 0;
   const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
   if (wrong != std::errc() || *end != '\0')
-    throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
+    refuse("PARHELION_THREADS is '", text, "': use a number of threads");
   return count;
 }
 
 void require_reducible(const Plan& plan, Reduction reduction) {
   if (reduction.kind() == Reduction::replace) return;
   for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
-  if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
+  if (const std::string why = plan.executor->refusal(reduction); !why.empty()) refuse(why);
 }
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
@@ -45,10 +45,9 @@ ExchangeOptions complete(ExchangeOptions options) {
 
 void require_use(const ExchangeOptions& options) {
   if (!(options.work_s >= 0 && options.work_s <= 1))
-    throw Error(
-        concat("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1"));
+    refuse("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1");
   if (options.at_once && options.overlap)
-    throw Error(
+    refuse(
         "an exchange cannot be both called at once and begun around work: use one of at_once "
         "and overlap");
 }
@@ -129,7 +128,7 @@ struct Exchange::Impl final : Operation {
       : options(complete(asked)), plan(plan_watched(std::move(groups), options)), arrays(plan),
         timeout_s(time_limit(options.timeout_s, options.check)), setup_s(setup_limit(options)) {
     if (options.combine_in_end && plan.stages.size() > 1)
-      throw Error(
+      refuse(
           "a reverse exchange dimension by dimension passes on what it has combined: leave "
           "out combine_in_end");
     if (options.progress_thread || is_on("PARHELION_PROGRESS"))
@@ -158,7 +157,7 @@ struct Exchange::Impl final : Operation {
   // Collective.
   static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
     if (groups.empty())
-      throw Error("an exchange needs at least one group: pass a pattern with its fields");
+      refuse("an exchange needs at least one group: pass a pattern with its fields");
     const Communicator comm = groups.front().patterns.front().communicator;
     return collectively(comm, "Exchange", setup_limit(options),
         [&] { return std::make_shared<Impl>(std::move(groups), options); });
@@ -202,10 +201,9 @@ struct Exchange::Impl final : Operation {
       if (calls) calls->confirm("retune");
       const OwnArrays own{plan};
       validate_together(comm, [&] {
-        if (!subset.empty())
-          throw Error("a subset goes as the whole exchange does: retune that one");
+        if (!subset.empty()) refuse("a subset goes as the whole exchange does: retune that one");
         if (is_any_under_way())
-          throw Error(
+          refuse(
               "this exchange, or a subset of it, is under way: end it before it is "
               "retuned");
         arrays.bind(given);
@@ -270,7 +268,7 @@ struct Exchange::Impl final : Operation {
   // rank.
   void require_begin() const {
     if (options.at_once)
-      throw Error("this exchange was made to be called at once only: leave out the option at_once");
+      refuse("this exchange was made to be called at once only: leave out the option at_once");
   }
   void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
     require_begin();
@@ -288,12 +286,12 @@ struct Exchange::Impl final : Operation {
     require_mpi_not_ended();
     require_outside();
     if (under_way())
-      throw Error(
+      refuse(
           "this exchange is under way: end it before it begins again, or make a second "
           "Exchange");
     if (!chosen.stages) prepare(given);
     require_streams(queue);
-    if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
+    if (const std::string& why = bind(given, direction); !why.empty()) refuse(why);
     if (calls) chosen.stages->wait(queue);  // the checks read the arrays now
     if (leaves) stand_in(direction);
     if (calls) begin_checked(direction, how);
@@ -325,7 +323,7 @@ struct Exchange::Impl final : Operation {
     const std::string written = array_check->written(arrays);
     await_calls();
     chosen.stages->end(timeout_s, queue, [&] { calls->look(); });
-    if (!written.empty()) throw Error(written);
+    if (!written.empty()) refuse(written);
   }
 
   void await_calls() {
@@ -338,7 +336,7 @@ struct Exchange::Impl final : Operation {
   }
 
   void require_streams(Queue* queue) const {
-    if (const std::string why = chosen.stages->refusal(queue); !why.empty()) throw Error(why);
+    if (const std::string why = chosen.stages->refusal(queue); !why.empty()) refuse(why);
   }
   void require_outside() const {
     if (chosen.stages) chosen.stages->require_outside();
@@ -347,7 +345,7 @@ struct Exchange::Impl final : Operation {
   void end() override { end(nullptr); }
   void end(Queue* queue) {
     require_outside();
-    if (!under_way()) throw Error("no exchange is under way: call begin first");
+    if (!under_way()) refuse("no exchange is under way: call begin first");
     require_mpi_not_ended();
     require_streams(queue);
     ended();
@@ -366,7 +364,7 @@ struct Exchange::Impl final : Operation {
     auto looked = collectively(plan.communicator(), "stale", setup_s, [&] {
       require_same_subset("what is looked at", [&] {
         if (under_way())
-          throw Error(
+          refuse(
               "this exchange is under way: end it before its ghosts are compared "
               "with their owners");
         arrays.bind(given);
@@ -384,9 +382,9 @@ struct Exchange::Impl final : Operation {
       if (found.empty()) return;
       const global_index all =
           std::accumulate(found.count.begin(), found.count.end(), global_index{0});
-      throw Error(concat(found.first.front().text, " (", all,
+      refuse(found.first.front().text, " (", all,
           " values of ghosts differ on this rank): exchange after owned cells "
-          "are written and before ghosts are read"));
+          "are written and before ghosts are read");
     });
   }
 
@@ -417,6 +415,7 @@ Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
 Step Exchange::begin_with(
     Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
+  if (direction == Direction::forward) reduction = Reduction::replace;
   require_reducible(impl_->plan, reduction);
   impl_->begin_and_leave(arrays, direction, reduction, queue);
   return Step(impl_);
@@ -424,6 +423,7 @@ Step Exchange::begin_with(
 
 void Exchange::run_with(
     Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
+  if (direction == Direction::forward) reduction = Reduction::replace;
   require_reducible(impl_->plan, reduction);
   impl_->begin(arrays, direction, reduction, queue);
   impl_->end(queue);
@@ -442,9 +442,9 @@ StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way(); }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
-  if (impl_->under_way()) throw Error("this exchange is under way: ask before it begins");
+  if (impl_->under_way()) refuse("this exchange is under way: ask before it begins");
   if (!impl_->chosen.stages)
-    throw Error("this subset of an exchange was not used yet: call prepare first");
+    refuse("this subset of an exchange was not used yet: call prepare first");
   return impl_->bind(arrays, direction);
 }
 

@@ -2,8 +2,8 @@
 
 #include <iterator>
 
-#include "core/concat.hpp"
 #include "core/orphans.hpp"
+#include "core/refuse.hpp"
 #include "exchange/waiter.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/request_set.hpp"
@@ -15,11 +15,10 @@ namespace {
 void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
   const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
   if (info.scope == Scope::own_rank)
-    throw Error(
-        refusal +
+    refuse(refusal,
         ": it serves a rank's own periodic images only, which every transport does: use auto");
   if (info.scope == Scope::same_node && !on_node)
-    throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
+    refuse(refusal, ", which is on another node: use auto, or ", info.name, "+mpi");
 }
 
 // Whether all ranks are reachable; local, independent of the neighbors.
@@ -31,8 +30,7 @@ bool reaches_all(const Choice& choice, const Communicator& comm) {
 }
 
 void require_space(const TransportInfo& info, const Plan& plan) {
-  if (!serves_memory_of(info, plan))
-    throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+  if (!serves_memory_of(info, plan)) refuse("transport ", info.name, ": ", refusal_of(info, plan));
 }
 
 }  // namespace
@@ -341,7 +339,7 @@ class Stages::Hold {
 };
 
 void Stages::refuse_inside() {
-  throw Error(
+  refuse(
       "a reduction uses the exchange that calls it: let it combine its two rows of values, and "
       "nothing else");
 }
@@ -478,9 +476,9 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
 // The exchange ended everywhere and stays usable. The failing rank throws its reduction's error.
 void Stages::refuse_failure() const {
   if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
-  throw Error(concat("the reduction failed on rank ", notes_->failed_rank(),
+  refuse("the reduction failed on rank ", notes_->failed_rank(),
       ", where it combined values that went on to this rank: what it raised there tells "
-      "why"));
+      "why");
 }
 
 void Stages::abandon(std::exception_ptr reason) {

@@ -1,6 +1,6 @@
 #include "parhelion/exchange/step.hpp"
 
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 
@@ -13,9 +13,9 @@ Step::~Step() {
 }
 
 void Step::end() {
-  if (operation_ == nullptr) throw Error("this step has ended or was moved from: end a step once");
+  if (operation_ == nullptr) refuse("this step has ended or was moved from: end a step once");
   if (operation_->number() != number_)
-    throw Error("this step has ended, and what it was of has begun again: end a step once");
+    refuse("this step has ended, and what it was of has begun again: end a step once");
   operation_->end();
   operation_.reset();
 }

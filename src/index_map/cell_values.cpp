@@ -1,6 +1,6 @@
 #include "parhelion/index_map/cell_values.hpp"
 
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 namespace {
@@ -11,7 +11,7 @@ const Field& checked(const Field& view) {
         ErrorKind::type);
   for (std::size_t b = 0; b < 2; ++b)
     if (view.components > 1 && view.stride_of_components(b) != view.element.size)
-      throw Error(
+      refuse(
           "components of a cell do not lie next to each other: use an Exchange, or pass each "
           "component alone");
   return view;

@@ -27,7 +27,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
           ": pass an array of all cells on the root");
     if (comm.rank() == root &&
         overlap(footprint(all, cells, width), footprint(owned, domain.owned(), width)))
-      throw Error(
+      refuse(
           "the array of all cells and that of the owned ones share memory: pass arrays that "
           "do not overlap");
     for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)

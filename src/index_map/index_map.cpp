@@ -88,7 +88,7 @@ struct IndexMap::State {
   CellsOperation& idle(CellArrays given, MapCall call, bool in_halves = false) {
     const bool sums = call == MapCall::reduce_shared;
     if (counting && sums)
-      throw Error("a subset has no sums of shared points: call the map that it is of");
+      refuse("a subset has no sums of shared points: call the map that it is of");
     if (CellsOperation* known = find([&](const CellsOperation& each) {
           return !each.under_way() && each.fits(given, call, in_halves);
         })) {
@@ -125,7 +125,7 @@ struct IndexMap::State {
   }
 
   void check(CellArrays given) const {
-    if (given.empty()) throw Error("no arrays were passed: name those whose ghosts are exchanged");
+    if (given.empty()) refuse("no arrays were passed: name those whose ghosts are exchanged");
     for (const CellValues& array : given) check_size(array);
     const std::size_t parts = places ? 1 : 2;  // owned cells, ghosts
     for (std::size_t i = 0; i < parts * given.size(); ++i)
@@ -134,7 +134,7 @@ struct IndexMap::State {
   }
   [[noreturn]] static void refuse_overlap(std::size_t one, std::size_t other) {
     if (one == other)
-      throw Error(
+      refuse(
           "the arrays of owned cells and of ghosts share memory: pass arrays that do not "
           "overlap, or one that holds the ghosts behind the owned cells");
     refuse("arrays ", one, " and ", other,
@@ -163,13 +163,13 @@ struct IndexMap::State {
       refuse("an array has ", cells, " cells and the map has places up to ", array_cells - 1,
           ": pass arrays that have them all");
     if (array.ghosts != array.owned)
-      throw Error(
+      refuse(
           "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
           "of all");
   }
   void check_size(const CellValues& array) const {
     if (array.element.size < 1 || array.components < 1)
-      throw Error("cells of no size: give at least 1 component of at least 1 byte");
+      refuse("cells of no size: give at least 1 component of at least 1 byte");
     require_on_host(array.owned.first, true);
     require_on_host(array.ghosts.first, true);
     const global_index needed = global_index{domain.size()} * array.components;
@@ -179,16 +179,16 @@ struct IndexMap::State {
           " cells take ", needed, ": make them equal");
     if ((array.owned.first == nullptr && domain.owned() > 0) ||
         (array.ghosts.first == nullptr && domain.ghosts() > 0))
-      throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+      refuse("an array is a null pointer: pass the array whose ghosts are exchanged");
   }
   void update(const ReadMask& read) {
     if (!counting)
-      throw Error(
+      refuse(
           "the map is no subset, of which the ghosts that count could change: make "
           "one by `only`");
     counting->save();
     if (is_under_way())
-      throw Error("an exchange of the subset is under way: end it before its mask changes");
+      refuse("an exchange of the subset is under way: end it before its mask changes");
     const CellArrays given = complete(read());
     check(given);
     counting->update(given.front());
@@ -235,7 +235,7 @@ void IndexMap::update(const ReadMask& read) const {
 bool IndexMap::is_subset() const { return state_->counting != nullptr; }
 void IndexMap::refuse_subset() const {
   if (is_subset())
-    throw Error("the map is a subset, whose mask would be ignored: use the map that it is of");
+    refuse("the map is a subset, whose mask would be ignored: use the map that it is of");
 }
 
 const std::optional<Places>& IndexMap::places() const { return state_->places; }
@@ -276,7 +276,7 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
   const CellsOperation* const found = state_->find(
       [&](const CellsOperation& each) { return each.fits(arrays, MapCall::reduce_shared, false); });
   if (found == nullptr)
-    throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
+    refuse("shared points of such arrays have not been combined yet: call sum_shared first");
   const Plan& plan = found->exchange()->plan();
   std::size_t messages = 0;
   for (const Link& link : state_->pattern.stages[0])
@@ -299,8 +299,7 @@ Step IndexMap::step(const CellArrays& arrays) const {
         return each.moves(all) && (each.call() == MapCall::reduce_shared) == sums;
       });
   if (found == nullptr)
-    throw Error(
-        "nothing is under way with these arrays: begin one, and end it with the same arrays");
+    refuse("nothing is under way with these arrays: begin one, and end it with the same arrays");
   return Step({state_, found});
 }
 

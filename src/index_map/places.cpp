@@ -31,9 +31,9 @@ void join_components(CellValues& values, const CellAxis& axis, const std::string
   if (axis.extent == 1) return;
   if (values.components == 1) values.component_stride = axis.stride;
   else if (axis.stride != values.components * values.component_stride)
-    throw Error(array +
-                " has components in several dimensions that do not continue each other: pass "
-                "all of these dimensions");
+    refuse(array,
+        " has components in several dimensions that do not continue each other: pass "
+        "all of these dimensions");
   values.components *= axis.extent;
 }
 
@@ -65,7 +65,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
 
 void refuse_places(const std::optional<Places>& places) {
   if (places)
-    throw Error(
+    refuse(
         "the map has places, and this is for arrays of owned cells, then ghosts: use the map "
         "that it was made from, or exchange by the map's own calls");
 }

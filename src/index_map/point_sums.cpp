@@ -103,7 +103,7 @@ class Finder {
     for (int d = 0; d < domain_.dimensions(); ++d)
       last += std::max<global_index>(0, box_.extent(d) - 1) * stride(d);
     if (last >= std::numeric_limits<local_index>::max())
-      throw Error("an array has more than 2^31 - 1 values: use more ranks");
+      refuse("an array has more than 2^31 - 1 values: use more ranks");
     return static_cast<local_index>(last + 1);
   }
 
@@ -159,7 +159,7 @@ class Finder {
 
 void require_points(const CartesianDomain& domain, const Field& field) {
   if (domain.stagger() != Stagger())
-    throw Error(
+    refuse(
         "the domain is one of points: pass the domain of cells, and fields that tell their "
         "stagger");
   const bool has_seams = !domain.seams().empty();
@@ -168,7 +168,7 @@ void require_points(const CartesianDomain& domain, const Field& field) {
   const bool apart = std::ranges::none_of(
       field.stagger.along, [&](int along) { return along > 0 || (along < 0 && has_seams); });
   if (apart && !on_line)
-    throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
+    refuse("a field lives on cells, which one rank alone holds: tell its stagger");
 }
 
 PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
@@ -179,12 +179,11 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
   require_on_host(field, true);
   PointLayout layout{field.stagger, {}};
   for (const BlockView& block : field.blocks) {
-    if (block.first == nullptr)
-      throw Error("an array is a null pointer: pass the array of the field");
+    if (block.first == nullptr) refuse("an array is a null pointer: pass the array of the field");
     auto& strides = layout.strides.emplace_back();
     for (int d = 0; d < domain.dimensions(); ++d) {
       if (block.strides[d] <= 0 || block.strides[d] % unit_of(field) != 0)
-        throw Error(
+        refuse(
             "an array runs backwards, or its values do not lie a whole number of values "
             "apart: pass an array without gaps inside a "
             "value");
@@ -248,7 +247,7 @@ class ThereAndBack {
   void end() {
     if (!is_back_) turn();
     try {
-      if (half_) half_->end();
+      if (is_back_ && half_) half_->end();
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
     }
@@ -279,7 +278,7 @@ class ThereAndBack {
     return highest_.emplace(
         collectively(comm, "the first replacement of points", setup_limit(options_), [&] {
           const std::string why = exchange_.refusal(Direction::reverse, ArrayList(arrays_));
-          if (!why.empty()) throw Error(why);
+          if (!why.empty()) refuse(why);
           Group group = group_of(domain_, arrays_);  // those of the construction may be freed
           for (Pattern& each : group.patterns)
             for (Link& link : each.stages.front()) {
@@ -290,24 +289,30 @@ class ThereAndBack {
             }
           ExchangeOptions same = options_;  // both take the same arrays
           same.transport = exchange_.transport();
-          return Exchange(std::vector<Group>{std::move(group)}, same);
+          try {
+            return Exchange(std::vector<Group>{group}, same);
+          } catch (const Error& error) {  // on every rank: it takes no private arrays
+            if (error.kind() != ErrorKind::value) throw;
+            return Exchange(std::vector<Group>{std::move(group)}, options_);
+          }
         }));
   }
   // Collective for a user's reduction: all ranks learn that one's half or reduction failed; that
   // one throws its own, more precise error.
   void turn() {
-    is_back_ = true;
+    failure_ = nullptr;
     try {  // not in the collective call, where an error of another rank would end the wait
       half_->end();
     } catch (...) {
       failure_ = std::current_exception();
     }
     if (!half_->has_ended()) return;
+    is_back_ = true;
     half_.reset();
     const bool failed = how_.by() != nullptr && how_.by()->has_failed();
     const auto require_sums = [&] {
       if (failure_) std::rethrow_exception(failure_);
-      if (failed) throw Error("the reduction failed: what it raised there tells why");
+      if (failed) refuse("the reduction failed: what it raised there tells why");
     };
     try {
       if (how_.by() != nullptr)
@@ -346,7 +351,7 @@ struct PointSums::State final : Operation {
 
   State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
       : domain(of), fields(std::move(with)) {
-    if (fields.empty()) throw Error("no fields were passed: name those whose points are summed");
+    if (fields.empty()) refuse("no fields were passed: name those whose points are summed");
     for (const Field& field : fields) require_on_host(field);
     if (!domain.seams().empty()) {
       for (const Field& field : fields) require_points(domain, field);
@@ -399,7 +404,7 @@ struct PointSums::State final : Operation {
         append_values(domain, fields[f], b, arrays[b]);
     }
     if (sums && !sums->fits(arrays.front(), MapCall::reduce_shared, false))
-      throw Error(
+      refuse(
           "the arrays have other elements or components than these sums were made for: pass "
           "one for each field, in that order");
     given = collected.empty() ? arrays.front() : made;
@@ -425,7 +430,7 @@ struct PointSums::State final : Operation {
   // Others receive this rank's partial sums: tells them if a user's reduction failed.
   void start(Reduction how, std::span<const Field> named) {
     require_mpi_not_ended();  // in a forked child, before shared memory changes
-    if (sums->under_way()) throw Error("these sums are under way: end them first");
+    if (sums->under_way()) refuse("these sums are under way: end them first");
     take(named.empty() ? std::span<const Field>(fields) : named);
     for (const CellValues& array : given) require_reducible(array.element, how);
     copy_in();
@@ -439,7 +444,7 @@ struct PointSums::State final : Operation {
     queue->wait();
   }
   void begin(Reduction how, std::span<const Field> named) {
-    if (under_way()) throw Error("these sums are under way: end them first");
+    if (under_way()) refuse("these sums are under way: end them first");
     if (over_seams) over_seams->begin(how, named);
     else start(how, named), sums->begin(given, MapCall::reduce_shared, how);
     begun();
@@ -455,7 +460,7 @@ struct PointSums::State final : Operation {
   }
   bool test() override { return over_seams ? over_seams->test() : sums->test(); }
   void end() override {
-    if (!under_way()) throw Error("no sums are under way: call begin first");
+    if (!under_way()) refuse("no sums are under way: call begin first");
     ended();
     if (over_seams) over_seams->end();
     else sums->end(), finish();

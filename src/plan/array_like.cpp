@@ -1,5 +1,5 @@
 #include "parhelion/plan/array_like.hpp"
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 namespace {
@@ -16,17 +16,15 @@ ArrayShape without_single(ArrayShape array, std::size_t rank) {
 
 void require_rank(const ArrayShape& array, std::size_t dimensions) {
   if (array.rank == dimensions || array.rank == dimensions + 1) return;
-  throw Error(
-      concat("an array of ", array.rank, " dimensions was passed for a domain of ", dimensions,
-          ": pass as many, or "
-          "one more, the last, for components"));
+  refuse("an array of ", array.rank, " dimensions was passed for a domain of ", dimensions,
+      ": pass as many, or "
+      "one more, the last, for components");
 }
 
 int components_of(const ArrayShape& array, std::size_t dimensions) {
   const global_index components = array.rank > dimensions ? array.extents[dimensions] : 1;
   if (components < 1 || components > (1 << 30))
-    throw Error(concat(
-        "an array has ", components, " components along its last dimension: pass at least 1"));
+    refuse("an array has ", components, " components along its last dimension: pass at least 1");
   return components;
 }
 
@@ -40,8 +38,8 @@ Field view_shapes(
     const CartesianDomain& domain, std::span<const ArrayShape> arrays, ArrayLayout layout) {
   const auto dimensions = static_cast<std::size_t>(domain.dimensions());
   if (domain.blocks().size() != arrays.size())
-    throw Error(concat("the rank has ", domain.blocks().size(), " blocks and ", arrays.size(),
-        " arrays were passed: pass one array per block (view_blocks)"));
+    refuse("the rank has ", domain.blocks().size(), " blocks and ", arrays.size(),
+        " arrays were passed: pass one array per block (view_blocks)");
   const std::vector<std::byte*> nowhere(arrays.size());
   Field field;
   for (std::size_t b = 0; b < arrays.size(); ++b) {
@@ -52,7 +50,7 @@ Field view_shapes(
       layout.components = components;
       field = view_blocks(domain, nowhere, array.element, layout);
     } else if (components != field.components || array.element != field.element) {
-      throw Error(
+      refuse(
           "the blocks of a field differ in type or components: pass arrays of one "
           "type");
     }
@@ -62,9 +60,9 @@ Field view_shapes(
     for (std::size_t d = 0; d < dimensions; ++d) {
       const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
       if (array.extents[d] != needed[d])
-        throw Error(concat("the array has ", array.extents[d], " values in dimension ", d, " and ",
+        refuse("the array has ", array.extents[d], " values in dimension ", d, " and ",
             needed[d] - lower - upper, " of its own with halos of ", lower, " and ", upper,
-            " take ", needed[d], ": make them equal, or tell the array's halo"));
+            " take ", needed[d], ": make them equal, or tell the array's halo");
       block.strides[d] = array.strides[d];
       if (block.first != nullptr)
         block.first += (first[d] - domain.blocks()[b].held.lo[d] + lower) * array.strides[d];
@@ -81,9 +79,8 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& given) {
   const ArrayShape array = given.extents[0] == domain.size() ? given : without_single(given, 1);
   require_rank(array, 1);
   if (array.extents[0] != domain.size())
-    throw Error(concat("the array has ", array.extents[0],
-        " cells along its first dimension and the domain ", domain.owned(), " owned ones and ",
-        domain.ghosts(), " ghosts: make them equal"));
+    refuse("the array has ", array.extents[0], " cells along its first dimension and the domain ",
+        domain.owned(), " owned ones and ", domain.ghosts(), " ghosts: make them equal");
   Field field{array.element, components_of(array, 1), 0, 0, true, {}};
   const byte_count stride = array.strides[0],
                    component = array.rank > 1 ? array.strides[1] : byte_count{array.element.size};

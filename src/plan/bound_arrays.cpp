@@ -4,7 +4,7 @@
 #include <bit>
 #include <string>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "plan/array_block.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/overlap.hpp"
@@ -16,9 +16,9 @@ constexpr auto right_arrays =
     ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
     "rank";
 
-[[noreturn]] void refuse(const std::string& array, const std::string& has, const auto& made_for) {
-  throw Error(
-      concat(array, " has ", has, " and the exchange was made for ", made_for, right_arrays));
+[[noreturn]] void refuse_array(
+    const std::string& array, const std::string& has, const auto& made_for) {
+  refuse(array, " has ", has, " and the exchange was made for ", made_for, right_arrays);
 }
 
 }  // namespace
@@ -90,33 +90,33 @@ void BoundArrays::require_layout(int f, const Field& given) const {
   as_made.halo = plan_.depths[f];
   const auto array = [f] { return concat("array ", f); };
   if (given.indexed != made.indexed)
-    refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
+    refuse_array(array(), given.indexed ? "cells of an index map" : "cells of a grid",
         made.indexed ? "those of an index map" : "those of a grid");
   if (given.element != made.element)
-    refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
+    refuse_array(array(), "elements of type " + to_string(given.element), to_string(made.element));
   if (given.components != made.components)
-    refuse(array(), concat(given.components, " components per cell"), made.components);
+    refuse_array(array(), concat(given.components, " components per cell"), made.components);
   // Views made before the driver was loaded say "host": bind queries the address.
   const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
   if (given.space != made.space && !unknown)
-    refuse(array(), concat("its values in ", to_string(given.space), " memory"),
+    refuse_array(array(), concat("its values in ", to_string(given.space), " memory"),
         concat(to_string(made.space), " memory"));
   if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
-    refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
+    refuse_array(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
   if (given.stagger != made.stagger)
-    refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+    refuse_array(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
   if (given.sign != made.sign)
-    refuse(array(), concat("sign ", given.sign), concat("sign ", made.sign));
+    refuse_array(array(), concat("sign ", given.sign), concat("sign ", made.sign));
   const auto role = [](const Field& field) {
     if (field.vector == 0) return std::string("a scalar");
     return concat("vector ", field.vector, ", along axis ", field.along);
   };
   if (given.vector != made.vector || given.along != made.along)
-    refuse(array(), role(given), role(made));
+    refuse_array(array(), role(given), role(made));
   if (given.boundary != made.boundary)
-    refuse(array(), "a domain of another boundary", "one of the other");
+    refuse_array(array(), "a domain of another boundary", "one of the other");
   if (given.blocks.size() != made.blocks.size())
-    refuse(array(), concat(given.blocks.size(), " blocks"), made.blocks.size());
+    refuse_array(array(), concat(given.blocks.size(), " blocks"), made.blocks.size());
   for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
 }
 
@@ -129,13 +129,13 @@ void BoundArrays::require_block(int f, int b, const Field& given) const {
         (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : ""));
   };
   if (shape.has_cells() && one.first == nullptr)
-    throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
+    refuse(array(), " is a null pointer: pass the array that the exchange is to fill");
   for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
     if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
-      refuse(array(), concat("a stride of ", one.strides[d], " bytes in dimension ", d),
+      refuse_array(array(), concat("a stride of ", one.strides[d], " bytes in dimension ", d),
           other.strides[d]);
   if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
-    refuse(array(), concat("components ", given.stride_of_components(b), " bytes apart"),
+    refuse_array(array(), concat("components ", given.stride_of_components(b), " bytes apart"),
         made.stride_of_components(b));
 }
 
@@ -163,8 +163,8 @@ bool BoundArrays::may_overlap() const {
 
 void BoundArrays::want(const ArrayList& fields) {
   if (fields.size() != plan_.fields.size())
-    throw Error(concat(fields.size(), " arrays were passed and the exchange was made for ",
-        plan_.fields.size(), ": pass one for each, in that order"));
+    refuse(fields.size(), " arrays were passed and the exchange was made for ", plan_.fields.size(),
+        ": pass one for each, in that order");
   for (int f = 0; f < plan_.field_count(); ++f) {
     const Field& given = fields[f];
     if (!is_like(f, given)) require_layout(f, given);
@@ -184,14 +184,13 @@ void BoundArrays::require_disjoint() {
 
 void BoundArrays::want_places(const ArrayList& places) {
   if (places.size() != wanted_.size())
-    throw Error(concat(places.size(), " addresses were passed and the exchange has ",
-        wanted_.size(), " arrays: pass the first cell of each"));
+    refuse(places.size(), " addresses were passed and the exchange has ", wanted_.size(),
+        " arrays: pass the first cell of each");
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (!shapes_[i].has_cells()) continue;
     wanted_[i] = places.places()[i];
     if (wanted_[i] == nullptr)
-      throw Error(
-          concat("address ", i, " is a null pointer: pass the array that the exchange is to fill"));
+      refuse("address ", i, " is a null pointer: pass the array that the exchange is to fill");
   }
 }
 
@@ -199,9 +198,8 @@ void BoundArrays::require_device() const {
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const std::byte* const here = wanted_[i] + shapes_[i].low;
     if (shapes_[i].has_cells() && device_of(here) != device_)
-      throw Error("an array is " + place_text(here) + " and the exchange was made for one " +
-                  (device_ < 0 ? "in the host's memory" : concat("on device ", device_)) +
-                  right_arrays);
+      refuse("an array is ", place_text(here), " and the exchange was made for one ",
+          (device_ < 0 ? "in the host's memory" : concat("on device ", device_)), right_arrays);
   }
 }
 

@@ -2,8 +2,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
 
@@ -31,7 +30,7 @@ std::shared_ptr<CopyTeam> copy_team(int size) {
   static std::mutex mutex;
   static auto& teams = *new std::map<int, std::weak_ptr<CopyTeam>>;  // used during exit
   if (size < 1 || size > most_members)
-    throw Error(concat("cannot copy by ", size, " threads: use 1 to ", most_members));
+    refuse("cannot copy by ", size, " threads: use 1 to ", most_members);
   if (size == 1) return nullptr;
   const std::lock_guard lock(mutex);
   std::shared_ptr<CopyTeam> team = teams[size].lock();

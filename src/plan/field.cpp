@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 #include "plan/device/driver.hpp"
 
@@ -80,8 +80,8 @@ MemorySpace space_of(std::byte* const* arrays, std::size_t count) {
 Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count,
     Element element, const ArrayLayout& layout) {
   if (count != domain.blocks().size())
-    throw Error(concat("the rank has ", domain.blocks().size(), " blocks and ", count,
-        " arrays were passed: pass one array per block"));
+    refuse("the rank has ", domain.blocks().size(), " blocks and ", count,
+        " arrays were passed: pass one array per block");
   require_widths(domain, layout);
   const int dimensions = domain.dimensions();
   const HaloWidth array_halo = array_halo_of(domain, layout);

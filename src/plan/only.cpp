@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "plan/compile.hpp"
 
 namespace parhelion {
@@ -28,10 +28,10 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
 void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i] < 0 || fields[i] >= plan.field_count())
-      throw Error(concat("there is no field ", fields[i], " in this exchange: it has fields 0 to ",
-          plan.field_count() - 1));
+      refuse("there is no field ", fields[i], " in this exchange: it has fields 0 to ",
+          plan.field_count() - 1);
     if (std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i)
-      throw Error(concat("field ", fields[i], " is named twice: name each field once"));
+      refuse("field ", fields[i], " is named twice: name each field once");
   }
 }
 
@@ -42,8 +42,7 @@ void check_vectors(const Plan& plan, const ShortList<int, 16>& fields) {
       if (plan.fields[f].vector != 0 && plan.fields[g].vector == plan.fields[f].vector &&
           plan.numbers[g].group == plan.numbers[f].group &&
           std::ranges::find(fields, g) == fields.end())
-        throw Error(concat(
-            "field ", f, " without field ", g, ", the other component of its vector: name both"));
+        refuse("field ", f, " without field ", g, ", the other component of its vector: name both");
 }
 
 void check_faces(const Plan& plan, const Only& only) {
@@ -53,11 +52,11 @@ void check_faces(const Plan& plan, const Only& only) {
     bool points = false;
     for (int d = 0; d < pattern.dimensions; ++d) points |= plan.fields[f].stagger.more(d) > 0;
     if (points || pattern.indexed())
-      throw Error(concat("field ", f,
+      refuse("field ", f,
           (points ? " lives on points, of which those of the next block lie beyond "
                     "faces and corners at once: make an exchange of a domain with "
                     "Neighbors::faces"
-                  : " is of an index map, which has no faces: name fields of grids")));
+                  : " is of an index map, which has no faces: name fields of grids"));
   }
 }
 
@@ -69,9 +68,9 @@ HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions)
     const auto bound = [&](int side, int here) {
       if (side == Only::as_made) return here;
       if (side < 0 || side > widest)
-        throw Error(concat("a depth of ", side, " in dimension ", d,
+        refuse("a depth of ", side, " in dimension ", d,
             ", where the widest halo of these fields is ", widest,
-            ": name 0 to that, or make another exchange"));
+            ": name 0 to that, or make another exchange");
       return std::min(side, here);
     };
     depth.lower[d] = bound(asked.lower[d], most.lower[d]);
@@ -143,7 +142,7 @@ Only resolve(const Plan& plan, const Only& only) {
   const int dimensions = dimensions_of(plan, full.fields);
   const HaloWidth as_made = Only::as_made;
   if (dimensions == 0 && !(only.depth == as_made))
-    throw Error("fields of index maps have no depth: leave it out, or name a field of a grid");
+    refuse("fields of index maps have no depth: leave it out, or name a field of a grid");
   if (dimensions > 0) require_dimensions(only.depth.listed, dimensions, "the depth");
   full.depth = bounded(only.depth, widest(plan, full.fields), dimensions);
   return full;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/refuse.hpp"
 #include "plan/array_block.hpp"
 #include "plan/layout.hpp"
 
@@ -237,8 +238,7 @@ void check_disjoint(const Plan& plan, Bases bases) {
     if (!plan.pattern_of(f).interleaved && !cells.empty()) all.push_back(cells);
   });
   for (const Cells& cells : all)
-    if (cells.fold())
-      throw Error("cells of " + cells.name() + " share memory with each other" + pass_once);
+    if (cells.fold()) refuse("cells of ", cells.name(), " share memory with each other", pass_once);
   std::vector<const Cells*> sorted;
   for (const Cells& cells : all) sorted.push_back(&cells);
   std::ranges::stable_sort(sorted, {}, &Cells::first);

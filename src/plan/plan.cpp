@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
@@ -22,17 +22,16 @@ namespace {
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
   const std::string where = " in dimension " + std::to_string(d);
   const auto check = [&](int width, int most, int around) {
-    if (around < as_domain) throw Error(name + " has a negative array halo" + where);
-    if (width < 0) throw Error(name + " has a negative halo width" + where);
+    if (around < as_domain) refuse(name, " has a negative array halo", where);
+    if (width < 0) refuse(name, " has a negative halo width", where);
     if (width > most)
-      throw Error(concat(name, " has a halo of ", width, where, " and the pattern one of ", most,
+      refuse(name, " has a halo of ", width, where, " and the pattern one of ", most,
           ": build the pattern from a domain with the widest halo that any field needs, or "
-          "give the field a smaller depth"));
+          "give the field a smaller depth");
     if (around != as_domain && width > around)
-      throw Error(
-          concat(name, " has a depth of ", width, where, " and its array a halo of ", around,
-              ": make the array's halo (array_halo) at least as wide as the depth "
-              "that is exchanged"));
+      refuse(name, " has a depth of ", width, where, " and its array a halo of ", around,
+          ": make the array's halo (array_halo) at least as wide as the depth "
+          "that is exchanged");
   };
   check(field.halo.lower[d], pattern.halo.lower[d], field.array_halo.lower[d]);
   check(field.halo.upper[d], pattern.halo.upper[d] - pattern.stagger.more(d),
@@ -57,9 +56,9 @@ std::size_t pattern_number(const Group& group, const Field& field) {
 
 void check_sign(const Field& field, const std::string& name) {
   if (field.sign != 1 && field.sign != -1)
-    throw Error(name +
-                " has a sign that is neither 1 nor −1: scalars keep theirs beyond a "
-                "fold (1), components of a vector change it (−1)");
+    refuse(name,
+        " has a sign that is neither 1 nor −1: scalars keep theirs beyond a "
+        "fold (1), components of a vector change it (−1)");
   if (field.sign < 0 &&
       (field.element.scalar == Scalar::bytes || field.element.size > largest_signed_element))
     throw Error(name + " has elements of type " + to_string(field.element) +
@@ -70,13 +69,13 @@ void check_sign(const Field& field, const std::string& name) {
 void check_component(const Field& field, int dimensions, const std::string& name) {
   if (field.vector == 0) return;
   if (field.vector < 0 || field.along < 0 || field.along >= dimensions)
-    throw Error(concat(name, " is component ", field.along, " of vector ", field.vector,
+    refuse(name, " is component ", field.along, " of vector ", field.vector,
         ": vectors have numbers from 1 to ", largest_vector,
-        ", and components lie along an axis of the grid"));
+        ", and components lie along an axis of the grid");
   if (field.sign != 1)
-    throw Error(name +
-                " is a component of a vector and has a sign too: leave the sign out, which "
-                "follows from the seam");
+    refuse(name,
+        " is a component of a vector and has a sign too: leave the sign out, which "
+        "follows from the seam");
 }
 
 // A seam that exchanges axes takes values from another component, with points turned likewise.
@@ -84,36 +83,34 @@ void check_turned(
     const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
   if (!turn.exchanges_axes()) return;
   if (field.sign < 0)
-    throw Error(name +
-                " changes its sign beyond a seam that turns axes: pass the components of a "
-                "vector as such (vector), each along its axis");
+    refuse(name,
+        " changes its sign beyond a seam that turns axes: pass the components of a "
+        "vector as such (vector), each along its axis");
   const Field* source = &field;
   if (field.vector != 0) {
     const auto found = std::ranges::find_if(group.fields, [&](const Field& each) {
       return each.vector == field.vector && each.along == turn.axes[field.along];
     });
     if (found == group.fields.end())
-      throw Error(concat(name, " is a component of a vector which seams turn to axis ",
-          turn.axes[field.along],
-          ", and no field is its component along that axis: pass all of them"));
+      refuse(name, " is a component of a vector which seams turn to axis ", turn.axes[field.along],
+          ", and no field is its component along that axis: pass all of them");
     source = &*found;
     if (std::ranges::any_of(group.fields, [&](const Field& each) {
           return &each != &field && each.vector == field.vector && each.along == field.along;
         }))
-      throw Error(concat(name, " and another field are the same component of vector ", field.vector,
-          ": number each vector differently"));
+      refuse(name, " and another field are the same component of vector ", field.vector,
+          ": number each vector differently");
   }
   bool fits = source->element == field.element && source->components == field.components;
   for (std::size_t d = 0; d < turn.axes.size(); ++d)
     fits = fits && source->stagger.along[turn.axes[d]] == field.stagger.along[d];
   if (!fits)
-    throw Error(
-        name + (field.vector != 0
-                       ? " and the other component of its vector have other elements or points "
-                         "than a seam that turns axes needs: give both the same element, and "
-                         "each points along its own axis, or none, or all"
-                       : " lives on points that a seam turns into others: pass it as a component "
-                         "of a vector, or on cells or vertices"));
+    refuse(name, (field.vector != 0
+                         ? " and the other component of its vector have other elements or points "
+                           "than a seam that turns axes needs: give both the same element, and "
+                           "each points along its own axis, or none, or all"
+                         : " lives on points that a seam turns into others: pass it as a component "
+                           "of a vector, or on cells or vertices"));
 }
 
 void check_turns(
@@ -128,18 +125,18 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
   try {
     require_stagger(field.stagger, pattern.dimensions);
   } catch (const Error& error) {
-    throw Error(name + " has " + error.what());
+    refuse(name, " has ", error.what());
   }
   if (field.stagger != pattern.stagger)
-    throw Error(name +
-                " has another stagger than the pattern, which tells who owns which point: pass "
-                "the domain instead of its pattern, or "
-                "build the pattern from domain.staggered(…)");
+    refuse(name,
+        " has another stagger than the pattern, which tells who owns which point: pass "
+        "the domain instead of its pattern, or "
+        "build the pattern from domain.staggered(…)");
   if (!has_ends(pattern, field))
-    throw Error(name +
-                " and the pattern differ in the layers beyond the ends that ranks own "
-                "(boundary): pass the domain instead of its "
-                "pattern, or build the pattern for the field's depth");
+    refuse(name,
+        " and the pattern differ in the layers beyond the ends that ranks own "
+        "(boundary): pass the domain instead of its "
+        "pattern, or build the pattern for the field's depth");
 }
 
 constexpr byte_count largest_cell = byte_count{1} << 30;
@@ -158,9 +155,9 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
                     " bytes, which its type does not have: "
                     "use element_of<T>() or parse_element"),
         ErrorKind::type);
-  if (field.components < 1) throw Error(name + " needs at least 1 component");
+  if (field.components < 1) refuse(name, " needs at least 1 component");
   if (bytes_per_cell(field) > largest_cell)
-    throw Error(name + " has cells of more than 1 GiB: use more cells or fields");
+    refuse(name, " has cells of more than 1 GiB: use more cells or fields");
   if (field.indexed != pattern.indexed())
     throw Error(name +
                     (field.indexed ? " is indexed and the pattern Cartesian"
@@ -169,7 +166,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         ErrorKind::type);
   const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
   if (field.blocks.size() != blocks)
-    throw Error(concat(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks));
+    refuse(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks);
   for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
   check_sign(field, name);
   if (!pattern.indexed()) check_points(pattern, field, name);
@@ -178,15 +175,15 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         "the size of a field");
   for (std::size_t b = 0; b < blocks; ++b)
     if (field.blocks[b].first == nullptr && cells_of(pattern, b) > 0)
-      throw Error(name + " is a null pointer: allocate it before the exchange is made");
+      refuse(name, " is a null pointer: allocate it before the exchange is made");
 }
 
 void check_communicators(const std::vector<Group>& groups) {
   for (std::size_t g = 1; g < groups.size(); ++g)
     if (!groups[g].patterns.front().communicator.is(groups[0].patterns.front().communicator))
-      throw Error(concat("the pattern of group ", g,
+      refuse("the pattern of group ", g,
           " has another communicator than that of group 0: build the "
-          "domains of one exchange on one communicator"));
+          "domains of one exchange on one communicator");
 }
 
 // Views made before the driver was loaded say "host".
@@ -205,8 +202,8 @@ void check_spaces(const std::vector<Group>& groups) {
     for (const Field& field : group.fields) {
       if (first == nullptr) first = &field, make_executor(field.space);
       if (field.space != first->space)
-        throw Error(std::string("an exchange of fields in ") + to_string(first->space) +
-                    " and in " + to_string(field.space) + " memory: make one for each");
+        refuse("an exchange of fields in ", to_string(first->space), " and in ",
+            to_string(field.space), " memory: make one for each");
     }
 }
 
@@ -273,8 +270,8 @@ const std::byte* array_of(const Plan& plan) {
     if (block.empty()) return;
     if (found == nullptr) found = block.begin;
     if (device_of(block.begin) != device_of(found))
-      throw Error(field_name(plan, f) + " is " + place_text(block.begin) + " and another array " +
-                  place_text(found) + ": make an exchange for each, or move them to one device");
+      refuse(field_name(plan, f), " is ", place_text(block.begin), " and another array ",
+          place_text(found), ": make an exchange for each, or move them to one device");
   });
   return found;
 }
@@ -368,18 +365,18 @@ void accept(Plan& plan, const Message& message) {
   const std::string with = "rank " + std::to_string(message.rank);
   LinkPlan* link = find_link(plan, reader.next(), message.rank);
   if (link == nullptr)
-    throw Error(with +
-                " wants to exchange with this rank, whose pattern does not know it: build the "
-                "patterns together, from one domain");
+    refuse(with,
+        " wants to exchange with this rank, whose pattern does not know it: build the "
+        "patterns together, from one domain");
   link->small = reader.next() != 0 || receives_small(plan, *link);
   for (std::size_t g = 0; g < link->links.size(); ++g) {
     const Link& here = *link->links[g];
     const auto sends = reader.next(), receives = reader.next();
     if (sends == shape_of(here, End::ghosts) && receives == shape_of(here, End::owned)) continue;
-    throw Error(with + " exchanges other cells" +
-                (link->links.size() > 1 ? " of group " + std::to_string(g) : "") +
-                " with this rank than this rank expects: build the patterns together, from one "
-                "domain");
+    refuse(with, " exchanges other cells",
+        (link->links.size() > 1 ? " of group " + std::to_string(g) : ""),
+        " with this rank than this rank expects: build the patterns together, from one "
+        "domain");
   }
   while (link->orders.size() < plan.fields.size()) link->orders.push_back(reader.list<int>());
   link->record = reader.list<std::int64_t>();
@@ -395,8 +392,8 @@ void shake_hands(Plan& plan, const Words& record) {
   check_disjoint(plan, plan.bases.data());
   for (const Message& message : received) accept(plan, message);
   if (received.size() != expected)
-    throw Error(concat(expected, " neighbors in the pattern of this rank, ", received.size(),
-        " ranks know it as theirs: build the patterns together, from one domain"));
+    refuse(expected, " neighbors in the pattern of this rank, ", received.size(),
+        " ranks know it as theirs: build the patterns together, from one domain");
 }
 
 }  // namespace
@@ -408,8 +405,7 @@ void merge_stages(Plan& plan) {
 }
 
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
-  if (groups.empty())
-    throw Error("an exchange of no groups: pass at least one pattern with its fields");
+  if (groups.empty()) refuse("an exchange of no groups: pass at least one pattern with its fields");
   find_spaces(groups);
   require_equal(
       groups.front().patterns.front().communicator,

@@ -103,7 +103,7 @@ struct Rows {
     for (const auto& [rank, list] : boxes) {
       const byte_count end = chunks + (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
       if (end > std::numeric_limits<local_index>::max())
-        throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
+        refuse("more than 512 GiB move from or to one rank: use fewer arrays at a time");
       of_rank[rank] = {chunks, static_cast<local_index>(end)};
       chunks = of_rank[rank].end;
     }
@@ -245,7 +245,7 @@ class Boxes final : public Redistribution::Mover {
       add(forward ? written : read, to_, each.to);
     }
     if (overlap(written, read))
-      throw Error(
+      refuse(
           "cells of an array that is written share memory with others of the call: pass "
           "arrays that do not overlap");
   }
@@ -307,7 +307,7 @@ void require_same_grid(const Turned& from, const Turned& to) {
   for (std::size_t d = 0; d < extents.size(); ++d)
     if (from.domain.extents().size() != extents.size() ||
         from.domain.extents()[d] != extents[to.axes[d]])
-      throw Error(
+      refuse(
           "the two domains have different extents: redistribute between domains of the same "
           "grid, whose axes are in the order of `axes` where they change places");
 }

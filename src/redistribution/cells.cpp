@@ -18,8 +18,8 @@ IndexedDomain with_readers(
     return from.with_ghosts(to.owned_ids(), SelfGhosts::allowed);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::value) throw;
-    throw Error(std::string("the two domains do not have the same cells (") + error.what() +
-                "): use the same global ids in both");
+    refuse("the two domains do not have the same cells (", error.what(),
+        "): use the same global ids in both");
   }
 }
 
@@ -49,7 +49,7 @@ class Cells final : public Redistribution::Mover {
       for (const auto& [from, to] : arrays) {
         const CellValues before(from), after(to);
         if (after.owned.first == nullptr && map_.domain().ghosts() > 0)
-          throw Error("the array of the cells afterwards is a null pointer: pass an array");
+          refuse("the array of the cells afterwards is a null pointer: pass an array");
         values.emplace_back(before.owned, after.owned, from.element, from.components);
       }
       work(values);

@@ -3,6 +3,7 @@
 #include "parhelion/redistribution/gather.hpp"
 
 #include "core/collective_step.hpp"
+#include "core/refuse.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/pieces.hpp"
 
@@ -122,11 +123,11 @@ class Transfer {
     Box all;
     for (int d = 0; d < domain_->dimensions(); ++d) all.hi[d] = domain_->axis(d).extent;
     if (whole_.blocks[0].first == nullptr && !all.empty())
-      throw Error("the root's array is a null pointer: pass one of all cells there");
+      refuse("the root's array is a null pointer: pass one of all cells there");
     for (const Piece& own : blocks_of(*domain_, root_))
       if (!own.cells.empty() && overlap(footprint(whole_, place(whole_, {0, all})),
                                     footprint(field_, place(field_, own))))
-        throw Error(
+        refuse(
             "the root's array shares memory with that of a block: pass arrays that do not "
             "overlap");
   }

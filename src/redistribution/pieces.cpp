@@ -1,6 +1,6 @@
 #include "redistribution/pieces.hpp"
 
-#include "parhelion/core/error.hpp"
+#include "core/refuse.hpp"
 
 namespace parhelion {
 namespace {
@@ -35,7 +35,7 @@ void require_arrays(const CartesianDomain& domain, const Field& field) {
     throw Error("an array is not one of the domain's: view it with the domain", ErrorKind::type);
   for (std::size_t b = 0; b < field.blocks.size(); ++b)
     if (field.blocks[b].first == nullptr && !domain.owned(b).empty())
-      throw Error("an array is a null pointer: pass one for each block that has cells");
+      refuse("an array is a null pointer: pass one for each block that has cells");
 }
 
 BoxLayout box_in_array(

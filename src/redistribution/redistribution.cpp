@@ -1,6 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/mover.hpp"
 
@@ -8,14 +8,13 @@ namespace parhelion {
 
 void require_one_communicator(const Communicator& from, const Communicator& to) {
   if (!from.is(to))
-    throw Error(
+    refuse(
         "the two domains have different communicators: build both on one; ranks may own "
         "nothing in either");
 }
 
 void require_alike(std::span<const Move> arrays) {
-  if (arrays.empty())
-    throw Error("no arrays were passed: name a pair of arrays, one of each domain");
+  if (arrays.empty()) refuse("no arrays were passed: name a pair of arrays, one of each domain");
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const auto& [from, to] = arrays[i];
     if (from.element != to.element || from.components != to.components)

@@ -145,7 +145,7 @@ class MessageTransport final : public Transport {
     receiving_ = sending_ = false;
     packed_ = sent_ = 0;
     begun_ = queue_.record();
-    missing_ = unpacks_.messages.size(), reported_ = 0;
+    missing_ = unpacks_.messages.size();
     if (!packs_.program.empty())
       queue_.enqueue(packs_.program, arrays_.bases(), packs_.messages.data());
     for (LinkState& link : links_) link.missing = 0;
@@ -165,21 +165,22 @@ class MessageTransport final : public Transport {
       LinkState& link = links_[slot.channel.link];
       slot.arrived = true;
       if (link.in_pieces()) unpack(i, Reduction::replace);
-      if (--link.missing > 0) continue;
-      if (!link.waits_for_others) return slot.channel.link;
-      if (--missing_ == 0)
-        queue_.enqueue(unpacks_.program, unpacks_.messages.data(), arrays_.bases());
+      if (--link.missing == 0) return slot.channel.link;
     }
-    if (missing_ > 0) return -1;
-    while (reported_ < links_.size() && !links_[reported_].waits_for_others) ++reported_;
-    return reported_ < links_.size() ? static_cast<int>(reported_++) : -1;
+    return -1;
   }
 
   void deliver(int number, Reduction reduction) override {
     const LinkState& link = links_[number];
+    if (link.waits_for_others) {
+      if (--missing_ > 0) return;
+      queue_.enqueue(unpacks_.program, unpacks_.messages.data(), arrays_.bases());
+      for (const LinkState& each : links_)
+        if (each.waits_for_others) repeat(each);
+      return;
+    }
     if (!link.in_pieces()) unpack(link.slot, reduction);
-    if (forward_ && !link.link->repeat.empty())
-      queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
+    if (forward_) repeat(link);
   }
 
   bool finished() override { return get_on() && messenger_->test_sends(); }
@@ -199,6 +200,11 @@ class MessageTransport final : public Transport {
   bool calls_mpi() const override { return mpi_; }
 
  private:
+  void repeat(const LinkState& link) {
+    if (!link.link->repeat.empty())
+      queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
+  }
+
   void unpack(int i, Reduction reduction) {
     const Slot& slot = slots_[i];
     std::byte* const message[1] = {slot.channel.receive.buffer};
@@ -302,7 +308,7 @@ class MessageTransport final : public Transport {
   Event begun_;  // after earlier work in the queue: arrays may be received into
   bool receiving_ = false, sending_ = false;  // all started
   std::size_t packed_ = 0, sent_ = 0;         // slots
-  std::size_t missing_ = 0, reported_ = 0;    // joined messages, links
+  std::size_t missing_ = 0;                   // joined messages
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/environment.hpp"
-#include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/types.hpp"
 
@@ -16,13 +15,9 @@ namespace parhelion {
 
 /// 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests.
 inline byte_count largest_count() {
-  static constexpr byte_count most = std::numeric_limits<int>::max();
-  static const byte_count limit = [] {
-    const byte_count told = number_told("PARHELION_LARGEST_COUNT").value_or(most);
-    if (told < 1 || told > most)
-      throw Error("PARHELION_LARGEST_COUNT: use a number of bytes from 1 to 2147483647");
-    return told;
-  }();
+  constexpr byte_count most = std::numeric_limits<int>::max();
+  static const auto limit =
+      std::clamp<byte_count>(number_told("PARHELION_LARGEST_COUNT").value_or(most), 1, most);
   return limit;
 }
 

@@ -2,6 +2,7 @@
 #include <list>
 #include <mutex>
 
+#include "core/refuse.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/peer_arrays.hpp"
@@ -27,7 +28,7 @@ std::string ucx_missing() {
   return "this build was made without UCX's headers (pip install libucx-cu12, then build again)";
 }
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) {
-  throw Error(ucx_missing());
+  refuse(ucx_missing());
 }
 #endif
 
@@ -80,13 +81,11 @@ Registry& registry() {
 void check_new(const Registry& known, const TransportInfo& info) {
   if (info.name.empty() || info.name == "auto" ||
       info.name.find_first_of("+|,:") != std::string::npos)
-    throw Error(
-        "a transport cannot be called '" + info.name + "': use a word without +, |, : and commas");
-  if (!info.make) throw Error("transport " + info.name + " has no function that makes it");
+    refuse("a transport cannot be called '", info.name, "': use a word without +, |, : and commas");
+  if (!info.make) refuse("transport ", info.name, " has no function that makes it");
   for (const TransportInfo& other : known.all)
     if (other.name == info.name || info.name == short_name)
-      throw Error(
-          "there is a transport " + info.name + " already: register another under another name");
+      refuse("there is a transport ", info.name, " already: register another under another name");
 }
 
 }  // namespace
@@ -135,10 +134,10 @@ const TransportInfo& find_transport(const std::string& name) {
   if (found == known.end()) {
     std::string names;
     for (const TransportInfo* each : known) names += (names.empty() ? "" : ", ") + each->name;
-    throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    refuse("there is no transport '", name, "': use auto, or one of ", names);
   }
   const std::string why_not = (*found)->unavailable();
-  if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
+  if (!why_not.empty()) refuse("transport ", name, " cannot be used here: ", why_not);
   return **found;
 }
 

@@ -16,7 +16,7 @@
 #include <bit>
 #include <utility>
 
-#include "core/concat.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
@@ -402,8 +402,8 @@ class StagedShared final : public Transport {
           ring.there = map_place(get_place(header));
           if (header.next() != static_cast<global_index>(ring.send.size()) ||
               header.next() != ring.send.bytes)
-            throw Error(concat("rank ", ring.link->rank,
-                " cuts messages differently: run the same version on every rank"));
+            refuse("rank ", ring.link->rank,
+                " cuts messages differently: run the same version on every rank");
           ring.send.window.open(ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
         });
   }

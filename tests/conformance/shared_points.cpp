@@ -473,6 +473,25 @@ CASE(
 }
 
 CASE(
+    "over a seam, points are replaced in private arrays, also if those of the construction are "
+    "node-shared") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const CartesianDomain domain = folded_row(comm.size());
+  Array<double> shared = make_array<double>(domain, {.stagger = 1});
+  const auto extents = array_extents(domain, {.stagger = 1});
+  std::vector<double> mass(static_cast<std::size_t>(extents[0] * extents[1]));
+  for (const char* const transport : {"auto", "shared+mpi"}) {
+    if (!is_usable("shared")) continue;
+    PointSums sums(domain, {view(shared)}, {transport});
+    for (const Reduction how : {Reduction::sum, Reduction::replace, Reduction::replace})
+      if (transport == std::string("auto"))
+        EXPECT_EQ(
+            error_of([&] { sums.reduce(how, {view(domain, mass.data(), {.stagger = 1})}); }), "");
+      else EXPECT_EQ(error_of([&] { sums.reduce(how); }), "");
+  }
+}
+
+CASE(
     "over a seam, all ranks are told of a rank that writes points while a reduction of the "
     "program's is under way") {
   const Communicator comm(MPI_COMM_WORLD);

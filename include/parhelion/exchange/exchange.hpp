@@ -108,7 +108,7 @@ class Exchange {
   }
   void reverse() { reverse(Reduction::sum); }
 
-  /// The same in either direction, with or without a queue. Forward: with Reduction::replace.
+  /// The same in either direction, with or without a queue. Forward ignores the reduction.
   [[nodiscard]] Step begin_with(
       Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
   void run_with(

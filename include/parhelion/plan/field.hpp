@@ -94,7 +94,7 @@ Field view_block(const CartesianDomain& domain, std::byte* array, Element elemen
     const ArrayLayout& layout = {});
 /// View of one array per block. Local. Throws Error for another number of arrays. Every rank's
 /// exchange constructor refuses a depth beyond the domain's or array's halo, and a stagger other
-/// than 0 or 1.
+/// than −1, 0 or 1.
 Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays,
     Element element, const ArrayLayout& layout = {});
 

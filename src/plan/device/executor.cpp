@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/refuse.hpp"
 #include "parhelion/core/aligned.hpp"
-#include "parhelion/core/error.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/device/launch.hpp"
 
@@ -34,15 +34,15 @@ class Device {
   explicit Device(const std::byte* array) {
     ordinal_ = device_of(array);
     if (ordinal_ < 0)
-      throw Error(
+      refuse(
           "an array of MemorySpace::device is in the host's memory: set the space of its "
           "view to host, or pass an array on a device");
     int unified = 0;
     check(driver().get_device_attribute(&unified, attribute_unified_addressing, ordinal_),
         "cuDeviceGetAttribute");
     if (unified == 0)
-      throw Error("device " + std::to_string(ordinal_) +
-                  " does not share addresses with the host: use arrays in the host's memory");
+      refuse("device ", ordinal_,
+          " does not share addresses with the host: use arrays in the host's memory");
     const auto address = reinterpret_cast<Address>(array);
     if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
         context_ == nullptr)
@@ -98,9 +98,9 @@ class Device {
     int active = 0;
     check(driver().get_primary_state(ordinal_, &flags, &active), "cuDevicePrimaryCtxGetState");
     if (active == 0)
-      throw Error("device " + std::to_string(ordinal_) +
-                  " has no primary context, and the array is of none: allocate it by "
-                  "cudaMalloc or cuMemAlloc");
+      refuse("device ", ordinal_,
+          " has no primary context, and the array is of none: allocate it by "
+          "cudaMalloc or cuMemAlloc");
     check(driver().retain_primary(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
     has_primary_ = true;
   }
@@ -300,7 +300,7 @@ class DeviceQueue final : public Queue {
     if (context_ == nullptr) return;
     const Current current(context_);
     const int status = driver().synchronize();
-    if (is_of_capture(status)) throw Error(in_capture);
+    if (is_of_capture(status)) refuse(in_capture);
     check(status, "cuCtxSynchronize");
   }
   // An own stream is never captured, but capturing others may forbid to query its events. Other
@@ -422,7 +422,7 @@ std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
   if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
     check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
   if (context == nullptr)
-    throw Error(
+    refuse(
         "the default stream belongs to the current context, and there is none: make one "
         "current, by cudaSetDevice or cuCtxSetCurrent");
   return std::make_shared<DeviceQueue>(context, handle);

@@ -11,8 +11,8 @@
 #include <atomic>
 #include <utility>
 
-#include "core/concat.hpp"
 #include "core/environment.hpp"
+#include "core/refuse.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
@@ -330,7 +330,7 @@ class SingleCopy : public Transport {
 
   std::vector<Words> write_headers(const TransportContext& context) {
     const std::string why = context.links.empty() ? "" : access_->refusal(plan_);
-    if (!why.empty()) throw Error("transport " + name_ + ": " + why + ", or another transport");
+    if (!why.empty()) refuse("transport ", name_, ": ", why, ", or another transport");
     lines_ = make_lines<SingleCopyLines>(slots_.size());
     table_ = make_lines<BlockPlace>(blocks_.size());
     describe_arrays();
