@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/refuse.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion::c {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "core/refuse.hpp"
 #include "guard.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"

@@ -168,8 +168,9 @@ std::vector<int> ints_of(Array array, const char* name, global_index shift) {
 
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name) {
   require_integers(array, name, false);
+  array.rank == 1 ? require_extents(array, name) : require_whole(array, name);
   const byte_count count = size_of(array, array.rank);
-  if (count >= 0 && count != static_cast<byte_count>(values))
+  if (count != static_cast<byte_count>(values))
     refuse(name, " has ", count, " elements and needs ", values, ": pass an array of that size");
 }
 

@@ -19,6 +19,8 @@ global_index number_of(Array given, const char* name, global_index otherwise) {
 std::vector<std::vector<global_index>> splits_of(
     const std::vector<global_index>& cells, const std::vector<int>& process_grid) {
   if (process_grid.empty()) refuse("splits are given without a process grid: give both");
+  for (const int count : process_grid)
+    if (count < 1) refuse("process_grid has ", count, " ranks in a dimension: give 1 or more");
   const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
   if (cells.size() != needed)
     refuse("splits has ", cells.size(), " values and the process grid ", needed,
@@ -266,7 +268,10 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
     if (splits != nullptr)
       options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
-    if (tile_axis != nullptr) options.tile_axis = int_of(number_of(tile_axis, "tile_axis", 0) - 1);
+    if (tile_axis != nullptr) {
+      options.tile_axis = int_of(number_of(tile_axis, "tile_axis", 0) - 1);
+      if (options.tile_axis < 0) refuse("tile_axis starts at 1");
+    }
     const auto values = ints_of(seams, "seams");
     constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
     if (values.size() % each != 0)

@@ -226,6 +226,7 @@ int phl_f_migration_send(phl_migration migration, Array ranks, Array received, A
     const auto check = [&] {
       rows = rows_of({a, b, c, d, e, f, g, h});
       to = ints_of(ranks, "ranks");
+      require_room(*received, 1, "received");
     };
     const int64_t count = collective(object.communicator(), "a migration", 0, check,
         [&] { return object.migration.send(to, rows); });

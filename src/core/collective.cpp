@@ -4,9 +4,9 @@
 #include <new>
 #include <thread>
 
+#include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
-#include "core/refuse.hpp"
 #include "parhelion/core/hash.hpp"
 
 namespace parhelion {

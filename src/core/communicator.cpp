@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
 #include "core/orphans.hpp"
-#include "core/refuse.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 

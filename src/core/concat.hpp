@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "parhelion/core/error.hpp"
+
 namespace parhelion {
 
 template <class... Parts>
@@ -18,6 +20,12 @@ std::string concat(Parts... parts) {
   };
   (add(parts), ...);
   return all;
+}
+
+/// Throws Error with concatenated parts.
+template <class... Parts>
+[[noreturn]] void refuse(const Parts&... parts) {
+  throw Error(concat(parts...));
 }
 
 }  // namespace parhelion

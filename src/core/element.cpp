@@ -1,7 +1,6 @@
 #include "parhelion/core/element.hpp"
 
 #include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {

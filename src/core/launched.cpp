@@ -13,7 +13,6 @@
 
 #include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {

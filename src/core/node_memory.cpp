@@ -11,8 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "core/concat.hpp"
 #include "core/populate.hpp"
-#include "core/refuse.hpp"
 #include "core/resources.hpp"
 
 namespace parhelion {

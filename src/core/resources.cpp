@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "core/concat.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 

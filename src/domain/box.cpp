@@ -1,6 +1,6 @@
 #include "parhelion/domain/box.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 

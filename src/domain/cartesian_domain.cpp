@@ -2,7 +2,7 @@
 #include <ranges>
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "domain/blocks.hpp"
 
 namespace parhelion {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "domain/blocks.hpp"
 
 namespace parhelion {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "domain/blocks.hpp"
 
 namespace parhelion {

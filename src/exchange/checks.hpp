@@ -1,8 +1,8 @@
 // Checked mode of an exchange.
 #pragma once
 
+#include "core/concat.hpp"
 #include "core/orphans.hpp"
-#include "core/refuse.hpp"
 #include "exchange/stages.hpp"
 #include "exchange/waiter.hpp"
 #include "parhelion/core/aligned.hpp"

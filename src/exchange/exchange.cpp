@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "core/refuse.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/checks.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"

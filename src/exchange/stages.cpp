@@ -2,8 +2,8 @@
 
 #include <iterator>
 
+#include "core/concat.hpp"
 #include "core/orphans.hpp"
-#include "core/refuse.hpp"
 #include "exchange/waiter.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/request_set.hpp"

@@ -1,6 +1,6 @@
 #include "parhelion/exchange/step.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/cell_values.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {

@@ -3,7 +3,7 @@
 #include <ranges>
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "index_map/cell_footprint.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "plan/array_block.hpp"

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "index_map/cell_footprint.hpp"
 #include "index_map/map_exchange.hpp"

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/migration.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/hash.hpp"
 #include "plan/array_block.hpp"
 

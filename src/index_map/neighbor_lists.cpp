@@ -3,7 +3,7 @@
 #include <map>
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/index_map/index_map.hpp"
 
 namespace parhelion {

@@ -2,8 +2,7 @@
 
 #include <numeric>
 
-#include "core/refuse.hpp"
-#include "parhelion/core/error.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 

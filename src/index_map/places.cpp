@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 
 namespace parhelion {

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/index_map/localize.hpp"
@@ -293,7 +293,7 @@ class ThereAndBack {
             return Exchange(std::vector<Group>{group}, same);
           } catch (const Error& error) {  // on every rank: it takes no private arrays
             if (error.kind() != ErrorKind::value) throw;
-            return Exchange(std::vector<Group>{std::move(group)}, options_);
+            return Exchange(std::vector<Group>{group}, options_);
           }
         }));
   }

@@ -1,6 +1,6 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/index_map/migration.hpp"
 
 namespace parhelion {

@@ -1,6 +1,6 @@
 #include "index_map/shared_reduction.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 

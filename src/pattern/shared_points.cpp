@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "pattern/piece_lists.hpp"
 

@@ -4,8 +4,8 @@
 #include <bitset>
 #include <unordered_map>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "core/refuse.hpp"
 #include "placement/problem.hpp"
 
 namespace parhelion::placement {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "placement/methods/methods.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/placement/placement.hpp"
 
 namespace parhelion::placement {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "placement/problem.hpp"
 #include "refine.hpp"

@@ -6,7 +6,7 @@
 #include <ranges>
 #include <sstream>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/limits.hpp"
 

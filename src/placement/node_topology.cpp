@@ -10,7 +10,7 @@
 #include <ranges>
 #include <sstream>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/placement/limits.hpp"
 
 namespace parhelion::placement {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "placement/methods/methods.hpp"
 #include "refine.hpp"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/made_comms.hpp"
-#include "core/refuse.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/graph.hpp"

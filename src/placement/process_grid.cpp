@@ -4,7 +4,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion::placement {
 namespace {

@@ -1,5 +1,5 @@
 #include "parhelion/plan/array_like.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {

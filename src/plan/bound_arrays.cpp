@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "plan/array_block.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/overlap.hpp"
@@ -16,8 +15,7 @@ constexpr auto right_arrays =
     ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
     "rank";
 
-[[noreturn]] void refuse_array(
-    const std::string& array, const std::string& has, const auto& made_for) {
+[[noreturn]] void mismatch(const std::string& array, const std::string& has, const auto& made_for) {
   refuse(array, " has ", has, " and the exchange was made for ", made_for, right_arrays);
 }
 
@@ -90,33 +88,33 @@ void BoundArrays::require_layout(int f, const Field& given) const {
   as_made.halo = plan_.depths[f];
   const auto array = [f] { return concat("array ", f); };
   if (given.indexed != made.indexed)
-    refuse_array(array(), given.indexed ? "cells of an index map" : "cells of a grid",
+    mismatch(array(), given.indexed ? "cells of an index map" : "cells of a grid",
         made.indexed ? "those of an index map" : "those of a grid");
   if (given.element != made.element)
-    refuse_array(array(), "elements of type " + to_string(given.element), to_string(made.element));
+    mismatch(array(), "elements of type " + to_string(given.element), to_string(made.element));
   if (given.components != made.components)
-    refuse_array(array(), concat(given.components, " components per cell"), made.components);
+    mismatch(array(), concat(given.components, " components per cell"), made.components);
   // Views made before the driver was loaded say "host": bind queries the address.
   const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
   if (given.space != made.space && !unknown)
-    refuse_array(array(), concat("its values in ", to_string(given.space), " memory"),
+    mismatch(array(), concat("its values in ", to_string(given.space), " memory"),
         concat(to_string(made.space), " memory"));
   if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(f).dimensions))
-    refuse_array(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
+    mismatch(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
   if (given.stagger != made.stagger)
-    refuse_array(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+    mismatch(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
   if (given.sign != made.sign)
-    refuse_array(array(), concat("sign ", given.sign), concat("sign ", made.sign));
+    mismatch(array(), concat("sign ", given.sign), concat("sign ", made.sign));
   const auto role = [](const Field& field) {
     if (field.vector == 0) return std::string("a scalar");
     return concat("vector ", field.vector, ", along axis ", field.along);
   };
   if (given.vector != made.vector || given.along != made.along)
-    refuse_array(array(), role(given), role(made));
+    mismatch(array(), role(given), role(made));
   if (given.boundary != made.boundary)
-    refuse_array(array(), "a domain of another boundary", "one of the other");
+    mismatch(array(), "a domain of another boundary", "one of the other");
   if (given.blocks.size() != made.blocks.size())
-    refuse_array(array(), concat(given.blocks.size(), " blocks"), made.blocks.size());
+    mismatch(array(), concat(given.blocks.size(), " blocks"), made.blocks.size());
   for (int b = 0; b < static_cast<int>(made.blocks.size()); ++b) require_block(f, b, given);
 }
 
@@ -132,10 +130,10 @@ void BoundArrays::require_block(int f, int b, const Field& given) const {
     refuse(array(), " is a null pointer: pass the array that the exchange is to fill");
   for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
     if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
-      refuse_array(array(), concat("a stride of ", one.strides[d], " bytes in dimension ", d),
+      mismatch(array(), concat("a stride of ", one.strides[d], " bytes in dimension ", d),
           other.strides[d]);
   if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
-    refuse_array(array(), concat("components ", given.stride_of_components(b), " bytes apart"),
+    mismatch(array(), concat("components ", given.stride_of_components(b), " bytes apart"),
         made.stride_of_components(b));
 }
 

@@ -1,8 +1,7 @@
 #include <map>
-#include <string>
 #include <system_error>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "plan/device/driver.hpp"
 

@@ -151,8 +151,6 @@ bool copy_mirrored(Bytes* dst, const Bytes* src, byte_count planes, byte_count r
 void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
     const byte_count* ss, byte_count width) {
   if (copy_mirrored(dst, src, planes, rows, ds, ss, width)) return;
-  if (width == 1) return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
-  if (width == 2) return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
   with_piece(width,
       [&](auto piece) { strided_loop<decltype(piece)>(dst, src, planes, rows, ds, ss, width); });
 }

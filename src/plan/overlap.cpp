@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <vector>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "plan/array_block.hpp"
 #include "plan/layout.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/sparse_exchange.hpp"

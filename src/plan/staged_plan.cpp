@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "plan/compile.hpp"
 
 namespace parhelion {

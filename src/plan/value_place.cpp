@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <ranges>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"

@@ -1,5 +1,5 @@
 // Redistribution by global id: the cells owned afterwards are ghosts of the domain before.
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "redistribution/mover.hpp"

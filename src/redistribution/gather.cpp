@@ -3,7 +3,7 @@
 #include "parhelion/redistribution/gather.hpp"
 
 #include "core/collective_step.hpp"
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/pieces.hpp"
 

@@ -1,6 +1,6 @@
 #include "redistribution/pieces.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 
 namespace parhelion {
 namespace {

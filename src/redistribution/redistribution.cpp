@@ -1,6 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/mover.hpp"
 

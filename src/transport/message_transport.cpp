@@ -95,7 +95,7 @@ struct LinkState {
   int slot = 0, slots = 1;                     // first, and how many
   int missing = 0;                             // slots without data
   bool receives = false;
-  bool waits_for_others = false;  // unpacked with all other messages
+  bool waits_for_others = false;  // to unpack all messages at once
   bool in_pieces() const { return slots > 1; }
 };
 

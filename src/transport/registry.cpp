@@ -2,7 +2,7 @@
 #include <list>
 #include <mutex>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/peer_arrays.hpp"

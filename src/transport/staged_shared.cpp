@@ -16,7 +16,7 @@
 #include <bit>
 #include <utility>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"

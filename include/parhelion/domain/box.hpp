@@ -26,8 +26,7 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// Copies `listed`; a single value fills all dimensions. Returns the list's length, 0 for a single
-/// value.
+/// Copies `listed`; a single value fills all dimensions. Returns its length, 0 for a single value.
 template <class T>
 int fill_per_dimension(std::array<T, max_dimensions>& values, std::initializer_list<T> listed) {
   if (listed.size() == 1) values.fill(*listed.begin());
@@ -65,11 +64,9 @@ struct HaloWidth {
   }
 };
 
-/// Dimensions in which a field lives on points instead of cells. 1: point i is the lower face of
-/// cell i; n cells have n + 1 points.
-///
-/// −1: point i is the upper face of cell i, so n cells have n points (NEMO, CICE, MOM6 without
-/// symmetric memory). These fields are exchanged like cells, except at seams.
+/// Dimensions in which a field lives on points. 1: point i is the lower face of cell i; n cells
+/// have n + 1 points. −1: point i is the upper face of cell i; n cells have n points (NEMO, CICE,
+/// MOM6 without symmetric memory), exchanged like cells, except at seams.
 ///
 ///     Stagger faces_across_x = {1, 0, 0}, vertices = 1, upper_vertices = -1;
 struct Stagger {

@@ -1,4 +1,4 @@
-// Structured grids of cells, distributed over a process grid.
+// Structured grids, distributed over a process grid.
 #pragma once
 
 #include "parhelion/core/communicator.hpp"
@@ -11,10 +11,10 @@ class Properties;
 /// Ghosts across faces only, or also across edges and corners.
 enum class Neighbors : std::uint8_t { full, faces };
 
-/// Staged: dimension by dimension; neighbors forward corners, 2·d messages (needs Neighbors::full).
+/// Staged: dimension by dimension; neighbors forward corners: 2·d messages (needs Neighbors::full).
 enum class Algorithm : std::uint8_t { standard, staged };
 
-/// One flag for all dimensions, or a list of one per dimension.
+/// One flag for all dimensions, or one per dimension.
 struct Periodicity {
   std::array<bool, max_dimensions> along{};
   int listed = 0;  ///< length of the list; 0: one value for all
@@ -24,16 +24,16 @@ struct Periodicity {
       : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
-/// Array layers beyond a non-periodic end. Owned: the rank there owns as many as the field's depth,
-/// which its neighbors receive as ghosts.
+/// Array layers beyond a non-periodic end. Owned: the rank there owns as many as the field's depth;
+/// its neighbors receive them as ghosts.
 enum class Boundary : std::uint8_t { open, owned };
 
 /// End of an axis.
 enum class Side : std::uint8_t { lower, upper };
 
 /// Mirror line of a fold. Corner: behind the last row of cells (NEMO's F pivot). Center: through
-/// the centers of the last row (T pivot), where two cells coincide: an exchange gives both the
-/// value of the one with the smaller index.
+/// its centers (T pivot), where two cells coincide: an exchange gives both the value of the one
+/// with the smaller index.
 enum class Pivot : std::uint8_t { corner, center };
 
 /// A side of the grid, or of one of its tiles.
@@ -45,8 +45,8 @@ struct TileSide {
   friend bool operator==(const TileSide&, const TileSide&) = default;
 };
 
-/// Joins two sides, or a side to itself: a path that leaves the grid through one re-enters it
-/// through the other. `axes` maps the other axes, of which `backward` reverses some.
+/// Joins two sides, or one to itself: a path that leaves the grid through one re-enters it through
+/// the other. `axes` maps the other axes; `backward` reverses some.
 ///
 ///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: reverses axis 1
 struct Seam {
@@ -58,16 +58,16 @@ struct Seam {
 };
 
 /// A side joined to itself by a mirror, as the north of a tripolar ocean grid. With n cells along
-/// `mirrored` and m along `axis`, whose upper side is folded, ghost (i, m − 1 + k) holds
+/// `mirrored` and m along `axis`, folded at its upper side, ghost (i, m − 1 + k) holds
 ///
 ///     corner: cell (n − 1 − i, m − k)        center: cell ((n − i) mod n, m − 1 − k)
 ///
-/// Points of staggered fields use the same mirror line.
+/// Staggered points use the same mirror line.
 Seam fold(int axis, Side side, Pivot pivot, int mirrored);
 /// Mirrors the axis before the folded one; for axis 0, axis 1.
 Seam fold(int axis = 1, Side side = Side::upper, Pivot pivot = Pivot::corner);
 
-/// The seams of a cube whose faces are tiles 0 to 5, n × n cells along `first_axis` and the next.
+/// The seams of a cube with tiles 0 to 5 as faces, n × n cells along `first_axis` and the next.
 /// Faces 0 to 3 follow each other along the first axis. Along the second, face 4 is at their upper
 /// sides and continues face 0; face 5 is at their lower sides.
 std::vector<Seam> cube_seams(int first_axis = 1);
@@ -76,8 +76,8 @@ std::vector<Seam> cube_seams(int first_axis = 1);
 /// grid and periodicity.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
-/// A rule, or a table of the rank at each place of the process grid (last dimension fastest,
-/// without places that a mask excludes).
+/// A rule, or a table of ranks by place in the process grid (last dimension fastest, without places
+/// that a mask excludes).
 ///
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
@@ -94,25 +94,24 @@ struct CartesianOptions {
   Periodicity periodic = false;
   std::vector<int> process_grid = {};  ///< ranks per dimension; empty: choose_process_grid
   std::vector<std::vector<global_index>> splits =
-      {};  ///< cells per process coordinate of each dimension; empty: even
-  std::vector<int> blocks_per_rank = {};  ///< blocks per dimension on each rank; empty: one
+      {};  ///< cells per process coordinate, by dimension; empty: even
+  std::vector<int> blocks_per_rank = {};  ///< per dimension; empty: one
   Neighbors neighbors = Neighbors::full;
   Algorithm algorithm = Algorithm::standard;
   RankOrder rank_order = {};
   Boundary boundary = Boundary::open;
   std::vector<Seam> seams = {};  ///< at most one per side
-  int tile_axis = no_tiles;  ///< index of the tile: separate grids that only seams join; without
-                             ///< halo, not periodic
+  int tile_axis = no_tiles;  ///< index of the tile: separate grids, joined only by seams; no halo,
+                             ///< not periodic
   static constexpr int no_tiles = -1;
   /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; the others
-  /// must be as many as ranks. Given on every rank, evaluated only on rank 0 during construction.
+  /// must be as many as ranks. Given on every rank, evaluated during construction on rank 0 only.
   Mask mask = {};
 };
 
-/// Partition of one dimension: block b has the cells, or staggered points, `starts[b] ≤ x <
-/// starts[b+1]`.
+/// Partition of one dimension: block b has the cells, or points, `starts[b] ≤ x < starts[b+1]`.
 struct Axis {
-  global_index extent = 1;  ///< number of cells, or of points: one more unless periodic
+  global_index extent = 1;  ///< in cells, or in points: one more unless periodic
   int ranks = 1;
   int blocks_per_rank = 1;
   bool periodic = false;
@@ -126,8 +125,8 @@ struct Axis {
 /// A block of cells that this rank owns.
 struct Block {
   Box owned;  ///< global coordinates; may be empty
-  Box held;   ///< array without halo: `owned` and the first points of the next block
-  std::array<int, max_dimensions> position{};  ///< coordinates in the grid of all blocks
+  Box held;   ///< array without halo: `owned`, and the first points of the next block
+  std::array<int, max_dimensions> position{};  ///< in the grid of all blocks
 };
 
 /// Ownership of the cells of a structured grid of 1 to 4 dimensions.
@@ -161,7 +160,7 @@ class CartesianDomain {
   Boundary boundary() const { return boundary_; }
   Neighbors neighbors() const { return neighbors_; }
   Algorithm algorithm() const { return algorithm_; }
-  /// The seams, with explicit axes, one per tile.
+  /// With explicit axes, one per tile.
   const std::vector<Seam>& seams() const { return seams_; }
   int tile_axis() const { return tile_axis_; }
   /// Empty without a mask.
@@ -172,7 +171,7 @@ class CartesianDomain {
   const std::vector<Block>& blocks() const { return blocks_; }
   const Box& owned(int block = 0) const { return blocks_.at(block).owned; }
 
-  /// A block with its halo: the extents of its array, in global coordinates.
+  /// A block with its halo, the extent of its array, in global coordinates.
   Box extended(int block = 0) const { return grow(blocks_.at(block).held, halo_, dimensions_); }
 
   /// The domain of the points of a staggered field, with the same communicator, process grid and

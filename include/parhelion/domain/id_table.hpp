@@ -9,11 +9,11 @@
 namespace parhelion {
 
 /// A hash table of cells whose ids are stored elsewhere (`id_of(cell)`), about 8 bytes per cell.
-/// Consecutive ids are adjacent, so that lookups of a mesh cell's neighbors share cache lines.
-/// Lookup is O(1) and thread-safe.
+/// Consecutive ids are adjacent: lookups of a mesh cell's neighbors share cache lines. Lookup is
+/// O(1) and thread-safe.
 class IdTable {
  public:
-  /// Clears the table; reserves space for `cells` cells.
+  /// Clears the table; makes room for `cells` cells.
   void reserve(std::size_t cells) {
     places_.assign(cells == 0 ? 0 : std::bit_ceil(2 * cells + group), -1);
     mask_ = places_.empty() ? 0 : places_.size() - 1;

@@ -8,10 +8,10 @@
 
 namespace parhelion {
 
-/// Whether a ghost may be an owned cell of the same rank (a local copy).
+/// Whether a ghost may be a cell that its rank owns (a local copy).
 enum class SelfGhosts : std::uint8_t { refused, allowed };
 
-/// Ownership of global ids, and the ghosts of this rank.
+/// Ownership of global ids, and this rank's ghosts.
 ///
 /// Local numbering: owned cells 0 … owned−1, then ghosts in the caller's order (duplicates
 /// allowed). Construction is collective over `comm`. A distributed directory finds the owners. A
@@ -39,9 +39,9 @@ class IndexedDomain {
   global_index first() const { return arbitrary_ ? -1 : first_; }
 
   std::span<const global_index> ghost_ids() const { return ghost_ids_; }
-  /// Owner of each ghost, in the order of the ghosts.
+  /// Owner of each ghost.
   std::span<const int> ghost_owners() const { return ghost_owners_; }
-  /// Ghost indices (0 … ghosts−1) sorted by global id, stably.
+  /// Ghost indices (0 … ghosts−1), stably sorted by global id.
   std::span<const local_index> ghosts_by_id() const { return by_id_; }
 
   /// Global id of a local cell.
@@ -50,7 +50,7 @@ class IndexedDomain {
   std::vector<global_index> owned_ids() const;
   /// Local index of an owned id, else −1.
   local_index owned_of(global_index id) const;
-  /// Local index of an owned id or of its first ghost, else −1. O(1).
+  /// Local index of an owned id or its first ghost, else −1. O(1).
   local_index local_of(global_index id) const;
   /// Local index of each id. Throws Error if the spans differ in size.
   void local_of(std::span<const global_index> ids, std::span<local_index> cells) const;
@@ -58,7 +58,7 @@ class IndexedDomain {
   /// Collective. The owner of each id. Throws Error on every rank if an id has no owner.
   std::vector<int> owners_of(std::span<const global_index> ids) const;
 
-  /// Collective. The same ownership with other ghosts. Errors: those of the constructor.
+  /// Collective. The same ownership, other ghosts. Errors: the constructor's.
   IndexedDomain with_ghosts(
       std::vector<global_index> ghosts, SelfGhosts self = SelfGhosts::refused) const;
 

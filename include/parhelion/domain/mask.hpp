@@ -1,4 +1,4 @@
-// Land masks of grids and of process grids.
+// Land masks of grids and process grids.
 #pragma once
 
 #include <functional>
@@ -22,20 +22,20 @@ using Mask = std::function<bool(const Box&)>;
 ///                            [&](const Coordinates& at) { return depth(at) > 0; });
 Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
     std::function<bool(const Coordinates&)> is_wet);
-/// From an array of one byte per cell of `own`, nonzero if wet, last dimension fastest, which must
-/// outlive the first query.
+/// From one byte per cell of `own`, nonzero if wet, last dimension fastest, which must outlive the
+/// first query.
 Mask mask_of(
     std::vector<global_index> extents, std::vector<global_index> own, const std::uint8_t* cells);
 
-/// Per dimension, the first cell of each process coordinate, then the extent.
+/// Per dimension, each process coordinate's first cell, then the extent.
 using Cuts = std::vector<std::vector<global_index>>;
-/// Appends the ends of even parts; the first ones get the remainder.
+/// Appends the ends of even parts; the first get the remainder.
 void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts);
 
-/// Error text for a mask without a wet cell.
+/// For a mask without a wet cell.
 inline constexpr const char* no_wet_cell =
     "the mask has no wet cell: give wet cells a value that is not 0";
-/// Maximum number of places of a process grid with land.
+/// Most places of a process grid with land.
 inline constexpr int most_places = 1 << 24;
 
 /// The places of a process grid with a wet cell, which have a rank, numbered as ranks fill the
@@ -44,7 +44,7 @@ class WetPlaces {
  public:
   WetPlaces() = default;
   WetPlaces(const Cuts& cuts, RankFill fill, const Mask& mask);
-  /// From the `words()` of another rank.
+  /// From another rank's `words()`.
   explicit WetPlaces(std::vector<std::uint64_t> words);
 
   bool empty() const { return words_.empty(); }

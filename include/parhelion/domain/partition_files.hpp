@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-/// One rank's part: number of owned cells, and global ids of its ghosts (from 0), ascending.
+/// One rank's part: number of owned cells, and its ghosts' global ids (from 0), ascending.
 struct PartitionPart {
   global_index owned = 0;
   std::vector<global_index> ghosts;
@@ -25,7 +25,7 @@ PartitionPart read_partition(
     const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
 
 /// Identity of a rank's owned ids in the mesh file, `per_id` numbers each. Cells and nodes: their
-/// number there, from 0. Edges and faces: the numbers of their points, padded with −1.
+/// number there, from 0. Edges and faces: their points' numbers, padded with −1.
 struct PartitionKeys {
   int per_id = 0;
   std::vector<global_index> keys;

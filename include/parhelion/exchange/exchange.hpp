@@ -25,19 +25,19 @@ concept Views = std::constructible_from<ArrayList, const T&>;
 
 /// Updates the ghosts of fields (forward), or combines ghosts into their owners (reverse).
 ///
-/// Construction is collective: it compiles the plan for the fields' layouts, and sets up
-/// transports. The caller owns the arrays. A call exchanges the arrays of the construction, or
-/// others of the same layouts (element, components, strides, halo), without messages or set-up;
-/// each rank chooses its own. From begin to end, arrays must not move, and the caller must not
-/// write owned cells or access ghosts (reverse: not access owned cells that are ghosts elsewhere,
-/// not write ghosts). Every rank begins and ends an exchange equally often; different ones may be
-/// under way at once. end waits only for neighbors, begin for no rank: after begin a rank may do
-/// anything (exceptions: docs/transports.md, "After begin"). Calls do not allocate, except for the
-/// first begin that defers a send, and for transports that meet a new array ("Arrays at the call"
-/// there). Errors: see make_plan; an unknown or unavailable transport; begin while under way, end
-/// before begin; timeout; arrays of another layout or that overlap: then nothing has begun. After a
-/// timeout or a lost neighbor the exchange must not be used again, and MPI may still read arrays
-/// that are not node-shared: free them after MPI_Finalize, or never.
+/// Construction is collective: it compiles the plan for the fields' layouts and sets up transports.
+/// The caller owns the arrays. A call exchanges those of the construction, or others of the same
+/// layouts (element, components, strides, halo), each rank its own, without messages or set-up.
+/// From begin to end, arrays must not move, and the caller must not write owned cells or access
+/// ghosts (reverse: not access owned cells that are ghosts elsewhere, not write ghosts). Every rank
+/// begins and ends an exchange equally often; different ones may be under way at once. end waits
+/// only for neighbors, begin for no rank: after begin a rank may do anything (exceptions:
+/// docs/transports.md, "After begin"). Calls do not allocate, except the first begin that defers a
+/// send, and transports that meet a new array ("Arrays at the call" there). Errors: see make_plan;
+/// an unknown or unavailable transport; begin while under way, end before begin; timeout; arrays of
+/// another layout or that overlap: then nothing has begun. After a timeout or a lost neighbor the
+/// exchange must not be used again, and MPI may still read arrays that are not node-shared: free
+/// them after MPI_Finalize, or never.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -114,12 +114,12 @@ class Exchange {
   void run_with(
       Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue = nullptr);
 
-  /// The exchange of a subset: some of the fields, a smaller depth, or both. It takes arrays for
-  /// its fields, in that order, and may be under way together with the whole and with subsets
-  /// that share no cells with it. Local. Its first use, or `prepare`, is collective and creates
-  /// its transports, those of the whole, without benchmarks. Equal subsets are one exchange,
-  /// found again without messages, and up to 16 fields without memory. It lives until the whole
-  /// and all handles are gone. Errors: unknown or repeated fields; a depth beyond the halos.
+  /// The exchange of some of the fields, a smaller depth, or both. It takes arrays for its
+  /// fields, in that order, and may be under way together with the whole and with subsets that
+  /// share no cells with it. Local. Its first use, or `prepare`, is collective and creates its
+  /// transports, those of the whole, without benchmarks. Equal subsets are one exchange, found
+  /// again without messages, and up to 16 fields without memory. It lives until the whole and all
+  /// handles are gone. Errors: unknown or repeated fields; a depth beyond the halos.
   ///
   ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
   Exchange only(const Only& subset) const;

@@ -14,27 +14,25 @@ struct CellArray {
   friend bool operator==(const CellArray&, const CellArray&) = default;
 };
 
-/// A dimension of the cells of an array: extent, and stride in bytes.
+/// A dimension of an array's cells; stride in bytes.
 struct CellAxis {
   global_index extent = 0;
   byte_count stride = 0;
   friend bool operator==(const CellAxis&, const CellAxis&) = default;
 };
 
-/// Values of the cells of an index map, anywhere in memory: `components` contiguous elements per
-/// cell. Non-owning.
-///
-/// For a map with places, `owned` is the whole array, with any strides.
+/// Values of an index map's cells, anywhere in memory: `components` contiguous elements per cell.
+/// With places, `owned` is the whole array, with any strides. Non-owning.
 struct CellValues {
   CellArray owned;
-  CellArray ghosts;  ///< first == nullptr: behind the owned cells
+  CellArray ghosts;  ///< null: behind the owned cells
   Element element;
   int components = 1;
   global_index elements = untold;  ///< size of the array of owned cells and ghosts, if known
 
   byte_count component_stride = 0;  ///< with places; 0: contiguous
-  /// With places: dimensions of the cells, fastest-numbered first. None: one dimension with the
-  /// stride of `owned`.
+  /// With places: dimensions of the cells, fastest-numbered first. None: one, with the stride of
+  /// `owned`.
   std::array<CellAxis, max_dimensions> axes{};
 
   static constexpr global_index untold = -1;
@@ -60,7 +58,7 @@ struct CellValues {
   CellValues(const Field& view);
 
   byte_count width() const { return byte_count{element.size} * components; }
-  /// Whether the components of a cell are contiguous.
+  /// Whether a cell's components are contiguous.
   bool is_joined() const {
     return components == 1 || component_stride == 0 || component_stride == element.size;
   }

@@ -1,15 +1,15 @@
-// Index maps from other descriptions, and gather/scatter by global id.
+// Index maps from other descriptions; gather and scatter by global id.
 #pragma once
 
 #include "parhelion/index_map/index_map.hpp"
 
 namespace parhelion {
 
-/// Lists of all ranks; only those of the root matter.
+/// Lists of all ranks, read on the root.
 struct RootLists {
-  std::span<const global_index> owned;         ///< number of cells per rank
-  std::span<const global_index> ghost_counts;  ///< number of ghosts per rank
-  std::span<const global_index> ghost_ids;     ///< ids of the ghosts, rank by rank
+  std::span<const global_index> owned;         ///< cells per rank
+  std::span<const global_index> ghost_counts;  ///< ghosts per rank
+  std::span<const global_index> ghost_ids;     ///< rank by rank
 };
 
 /// Collective. Blocks in rank order, from lists on `root`. Errors (on every rank): an invalid root;
@@ -23,8 +23,8 @@ IndexedDomain domain_from_root(
 /// local entries.
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts);
 
-/// Collective. Appends those of `ids` as ghosts, in ascending order, that the rank neither owns nor
-/// has as ghosts. Errors: those of IndexedDomain.
+/// Collective. Appends as ghosts, ascending, those of `ids` that the rank neither owns nor has.
+/// Errors: IndexedDomain's.
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids);
 
 /// Collective. Scatters (distribute) or gathers (collate) the values of all cells, in the order of

@@ -1,4 +1,4 @@
-// Index maps: an indexed domain with the exchanges of arrays on it.
+// Index maps: an indexed domain with exchanges of arrays on it.
 #pragma once
 
 #include "parhelion/exchange/exchange.hpp"
@@ -6,7 +6,7 @@
 
 namespace parhelion {
 
-/// The cells that this rank shares with one neighbor, as indices into arrays.
+/// Cells shared with one neighbor, as indices into arrays.
 struct NeighborCells {
   int rank = 0;
   std::vector<local_index> cells;
@@ -28,10 +28,10 @@ struct NeighborCells {
 ///     map.forward({a, b, {c, 3}});                       // three components per cell
 class IndexMap {
  public:
-  /// `options` apply to the exchanges of the map.
+  /// `options` apply to the map's exchanges.
   explicit IndexMap(IndexedDomain domain, ExchangeOptions options = {});
 
-  /// The reader names its ghosts; ranks own blocks in rank order. Errors: those of IndexedDomain.
+  /// The reader names its ghosts; ranks own blocks in rank order. Errors: IndexedDomain's.
   static IndexMap pull(
       global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD);
 
@@ -40,7 +40,7 @@ class IndexMap {
   /// rank): invalid cells or ranks, lists of different lengths.
   static IndexMap push(global_index owned, std::span<const local_index> cells,
       std::span<const int> ranks, Communicator comm = MPI_COMM_WORLD);
-  /// The same with the ownership of `owners`, ignoring its ghosts.
+  /// With the ownership of `owners`, without its ghosts.
   static IndexMap push(
       const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks);
 
@@ -89,7 +89,7 @@ class IndexMap {
   void update(const CellValues& mask) const {
     update([&] { return mask; });
   }
-  /// The same with a function that returns the mask; every rank throws its errors.
+  /// With a function that returns the mask; every rank throws its errors.
   using ReadMask = std::function<CellValues()>;
   IndexMap only(const ReadMask& read) const;
   void update(const ReadMask& read) const;
@@ -105,29 +105,29 @@ class IndexMap {
   local_index ghosts() const { return domain().ghosts(); }
   local_index size() const { return domain().size(); }
 
-  /// Collective: sets up the exchange as the first `forward` or `reverse` of such arrays does;
-  /// `prepare_shared`: as `reduce_shared` does. Does nothing if that is done and idle.
+  /// Collective: unless done, the set-up of the first `forward` or `reverse` of such arrays;
+  /// `prepare_shared`: of `reduce_shared`.
   void prepare(const CellArrays& arrays) const;
   void prepare_shared(const CellArrays& arrays) const;
 
-  /// Owner → ghost. After begin, owned values may change; `end` writes the ghosts. Exchanges of
-  /// different arrays may be under way at once.
+  /// Owner → ghost. After begin, owned values may change; `end` writes the ghosts. Different
+  /// arrays' exchanges may be under way at once.
   void forward(const CellArrays& arrays) const;
   void begin_forward(const CellArrays& arrays) const;
 
   /// Ghost → owner, combined in a fixed order (by rank, then id); with a sum, the adjoint of
-  /// forward. After begin, ghosts may change; owned values may change until `end` writes them.
-  /// Errors: a reduction that some elements do not support.
+  /// forward. After begin, ghosts may change, and owned values until `end` writes them. Errors: a
+  /// reduction that some elements do not support.
   void reverse(const CellArrays& arrays, Reduction reduction) const;
   void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
 
-  /// Every holder of a shared point, as owner or ghost, gets the sum of all holders' values, in
-  /// one round of messages, added in ascending order of rank: bitwise equal on all holders, runs
-  /// and transports. From begin to end, shared points must not be written. The first call is
+  /// Every holder of a shared point, owner or ghost, gets the sum of all holders' values, in one
+  /// round of messages, added in ascending order of rank: bitwise equal on all holders, runs and
+  /// transports. From begin to end, shared points must not be written. The first call is
   /// collective. Errors: a rank that holds a point twice (on every rank); a reduction that some
   /// elements do not support.
   void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
-  /// The same with another reduction; `replace` takes the value of the highest rank.
+  /// With another reduction; `replace` takes the highest rank's value.
   void reduce_shared(const CellArrays& arrays, Reduction reduction) const;
   void begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const;
   /// Human-readable: points, holders and messages, compared with reverse and forward. Local,

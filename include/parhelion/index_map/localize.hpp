@@ -1,11 +1,11 @@
-// Local numbering of the nodes of partitioned cells.
+// Local numbering of partitioned cells' nodes.
 #pragma once
 
 #include "parhelion/domain/indexed_domain.hpp"
 
 namespace parhelion {
 
-/// The nodes of a rank's cells (owned, then ghosts), and the local node numbers of each cell.
+/// The nodes of a rank's cells (owned, then ghosts), and each cell's local node numbers.
 struct Localized {
   IndexedDomain nodes;
   std::vector<local_index> connectivity;

@@ -8,10 +8,10 @@
 
 namespace parhelion {
 
-/// Sends each row of arrays to a given rank; no rank needs to know from which ranks it receives.
-/// Any number of arrays, also of different elements, travel in one message per pair of ranks. A
-/// call allocates only to move more rows than any before. Construction is collective the first time
-/// for a communicator.
+/// Sends rows of arrays to given ranks; no rank needs to know from which it receives. Any number of
+/// arrays, also of different elements, travel in one message per pair of ranks. A call allocates
+/// only for more rows than ever before. Construction is collective the first time for a
+/// communicator.
 ///
 ///     Migration migrate(comm);
 ///     const std::int64_t count = migrate.send(ranks, {{x, 3}, ids});   // three components per row

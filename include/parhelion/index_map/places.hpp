@@ -1,4 +1,4 @@
-// Positions of the cells of an index map in arrays.
+// Positions of an index map's cells in arrays.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,10 @@
 
 namespace parhelion {
 
-/// The index of each local cell of a map in arrays, from 0. Arrays may have further cells, which
-/// are never accessed.
+/// The array index of each local cell of a map, from 0. Further cells of arrays are never accessed.
 ///
 /// Indices run through `extents`, the dimensions of the cells, first one fastest; empty: one
-/// dimension. The further dimensions of an array are those of its components, in front of dimension
+/// dimension. An array's further dimensions are those of its components, in front of dimension
 /// `components_at` of the cells: with extents {nx, ny, blocks} and `components_at` 2, a map takes
 /// the Fortran arrays (nx, ny, blocks) and (nx, ny, levels, blocks).
 struct Places {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/refuse.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "plan/device/driver.hpp"
 #include "plan/device/launch.hpp"

@@ -9,12 +9,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <string>
 #include <tuple>
 
 #include "core/concat.hpp"
 #include "core/populate.hpp"
-#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {

@@ -11,8 +11,8 @@
 #include <atomic>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
-#include "core/refuse.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
