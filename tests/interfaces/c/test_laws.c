@@ -60,9 +60,9 @@ static int64_t place(const setting* s, const range* all, int64_t x, int64_t y) {
   return s->order == PHL_ORDER_C ? x * (all[1].to - all[1].from) + y
                                  : y * (all[0].to - all[0].from) + x;
 }
-#define EACH_POINT(s, lower, upper)                               \
-  const ranges_of_block r = ranges_of(s, lower, upper);           \
-  for (int64_t x = r.all[0].from; x < r.all[0].to; ++x)           \
+#define EACH_POINT(s, lower, upper) \
+  const ranges_of_block r = ranges_of(s, lower, upper); \
+  for (int64_t x = r.all[0].from; x < r.all[0].to; ++x) \
     for (int64_t y = r.all[1].from, at = 0; y < r.all[1].to; ++y) \
       if (at = place(s, r.all, x, y), 1)
 

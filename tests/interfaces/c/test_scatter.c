@@ -23,28 +23,28 @@ static int64_t expected(int64_t id, int c, int reduction) {
   return value;
 }
 
-#define DEFINE_SCATTER(T, name, scalar_)                                                         \
-  static void name(phl_index_map map, int reduction, int components, int split) {                \
-    int64_t ids[most_ghosts];                                                                    \
-    const int ghosts = ghosts_of(rank, ids);                                                     \
-    const int64_t owned = owned_by(rank), first = first_of(rank);                                \
-    const phl_element element = {scalar_, components, 0};                                        \
-    T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));                       \
-    for (int64_t i = 0; i < owned; ++i)                                                          \
+#define DEFINE_SCATTER(T, name, scalar_) \
+  static void name(phl_index_map map, int reduction, int components, int split) { \
+    int64_t ids[most_ghosts]; \
+    const int ghosts = ghosts_of(rank, ids); \
+    const int64_t owned = owned_by(rank), first = first_of(rank); \
+    const phl_element element = {scalar_, components, 0}; \
+    T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T)); \
+    for (int64_t i = 0; i < owned; ++i) \
       for (int c = 0; c < components; ++c) x[i * components + c] = (T)owned_value(first + i, c); \
-    T* g = x + owned * components;                                                               \
-    for (int i = 0; i < ghosts; ++i)                                                             \
-      for (int c = 0; c < components; ++c) g[i * components + c] = (T)ghost_value(rank, i, c);   \
-    const phl_cells a = {x, owned + ghosts, 0}, none = {0};                                      \
-    if (split) {                                                                                 \
-      GOOD(phl_map_begin_reverse(map, reduction, &(phl_values){element, a, none}, 1));           \
-      for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;                                \
-      GOOD(phl_map_end(map, &(phl_values){element, a, none}, 1));                                \
-    } else GOOD(phl_map_reverse(map, reduction, &(phl_values){element, a, none}, 1));            \
-    for (int64_t i = 0; i < owned; ++i)                                                          \
-      for (int c = 0; c < components; ++c)                                                       \
-        CHECK(x[i * components + c] == (T)expected(first + i, c, reduction));                    \
-    free(x);                                                                                     \
+    T* g = x + owned * components; \
+    for (int i = 0; i < ghosts; ++i) \
+      for (int c = 0; c < components; ++c) g[i * components + c] = (T)ghost_value(rank, i, c); \
+    const phl_cells a = {x, owned + ghosts, 0}, none = {0}; \
+    if (split) { \
+      GOOD(phl_map_begin_reverse(map, reduction, &(phl_values){element, a, none}, 1)); \
+      for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99; \
+      GOOD(phl_map_end(map, &(phl_values){element, a, none}, 1)); \
+    } else GOOD(phl_map_reverse(map, reduction, &(phl_values){element, a, none}, 1)); \
+    for (int64_t i = 0; i < owned; ++i) \
+      for (int c = 0; c < components; ++c) \
+        CHECK(x[i * components + c] == (T)expected(first + i, c, reduction)); \
+    free(x); \
   }
 
 DEFINE_SCATTER(int32_t, scatter_int32, PHL_INT32)

@@ -7,12 +7,12 @@
 
 static int rank;
 
-#define GOOD(call)                                                          \
-  do {                                                                      \
-    if ((call) != PHL_SUCCESS) {                                            \
+#define GOOD(call) \
+  do { \
+    if ((call) != PHL_SUCCESS) { \
       fprintf(stderr, "[rank %d] %s: %s\n", rank, #call, phl_last_error()); \
-      MPI_Abort(MPI_COMM_WORLD, 3);                                         \
-    }                                                                       \
+      MPI_Abort(MPI_COMM_WORLD, 3); \
+    } \
   } while (0)
 
 typedef struct part {
