@@ -36,6 +36,10 @@ contains
     call check_failure('no width', status, phl_error_value, message, 'upper has 0 values for 2')
     call domain%init(world, [8 * ranks, 8], process_grid=[ranks], stat=status, errmsg=message)
     call check_failure('a short process grid', status, phl_error_value, message, 'process_grid has 1 values for 2')
+    call domain%init(world, [8 * ranks, 8], process_grid=[3, -1], splits=[4, 4], stat=status, errmsg=message)
+    call check_failure('splits of no ranks', status, phl_error_value, message, 'process_grid has -1 ranks')
+    call domain%init(world, [8 * ranks, 8], tile_axis=merge(0, 2, rank == 0), stat=status, errmsg=message)
+    call check_failure('an axis from 0 on a rank', status, phl_error_value, message, 'tile_axis starts at 1')
   end subroutine
 
   !> Arrays that share cells, on one rank alone where that can be.

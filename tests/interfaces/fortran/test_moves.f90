@@ -332,7 +332,7 @@ contains
   subroutine rows_move()
     type(migration) :: migrate
     real(real64) :: x(3, 2 * ranks + 4)
-    integer :: id(ranks + 1), ranks_of(2, ranks + 1), sources(ranks), i, r, received, status
+    integer :: id(ranks + 1), ranks_of(2, ranks + 1), sources(ranks), i, r, received, two(2), status
     character(300) :: message
     call migrate%init(world)
     id = [(100 * rank + i, i = 1, ranks + 1)]
@@ -354,6 +354,9 @@ contains
     call check_failure('other arrays', status, phl_error_type, message, 'other arrays than were sent')
     call migrate%send([2_int64**32], received, x, stat=status, errmsg=message)
     call check_failure('a rank beyond 32 bits', status, phl_error_value, message, 'does not exist')
+    if (rank == 0) call migrate%send([0], two, id, stat=status, errmsg=message)
+    if (rank > 0) call migrate%send([0], received, id, stat=status, errmsg=message)
+    call check_failure('two numbers of rows on a rank', status, phl_error_value, message, 'received has 2 elements')
     call migrate%send([(0, i = 1, ranks + 2)], received, id, stat=status, errmsg=message)
     call check_failure('fewer rows than ranks', status, phl_error_value, message, 'to move')
     if (ranks > 1) then
