@@ -124,6 +124,7 @@ int phl_reduction_free(int* reduction);
 typedef struct phl_exchange_options {
   PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
+/* All zero. */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
 /* ---- Index maps: cells known by global ids ----
