@@ -53,11 +53,15 @@ bool is_dense(const CFI_cdesc_t& array, int dimensions) {
   return true;
 }
 
-// Calls each(address) per element. Only arrays of rank 1 may be strided.
+// Only arrays of rank 1 may be strided.
+void require_list(const CFI_cdesc_t& array, const char* name) {
+  array.rank == 1 ? require_extents(array, name) : require_whole(array, name);
+}
+
+// Calls each(address) per element.
 template <class Each>
 void for_each(const CFI_cdesc_t& array, const char* name, Each&& each) {
-  if (array.rank == 1) require_extents(array, name);
-  else require_whole(array, name);
+  require_list(array, name);
   const byte_count step = array.rank == 1 ? array.dim[0].sm : bytes_of(array);
   auto* at = static_cast<std::byte*>(array.base_addr);
   for (byte_count left = size_of(array, array.rank); left > 0; --left, at += step) each(at);
@@ -168,7 +172,7 @@ std::vector<int> ints_of(Array array, const char* name, global_index shift) {
 
 void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name) {
   require_integers(array, name, false);
-  array.rank == 1 ? require_extents(array, name) : require_whole(array, name);
+  require_list(array, name);
   const byte_count count = size_of(array, array.rank);
   if (count != static_cast<byte_count>(values))
     refuse(name, " has ", count, " elements and needs ", values, ": pass an array of that size");

@@ -19,8 +19,6 @@ struct Works {
   std::thread::id only;  // if set, no other thread advances them; guarded by busy
 };
 
-Works& works();
-
 Works& works() {
   static auto* instance = [] {
     when_mpi_ends(stop_progress);

@@ -28,10 +28,13 @@ int thread_count(int from_options) {
   return count;
 }
 
-void require_reducible(const Plan& plan, Reduction reduction) {
-  if (reduction.kind() == Reduction::replace) return;
+// Forward: replace.
+Reduction usable(const Plan& plan, Direction direction, Reduction reduction) {
+  if (direction == Direction::forward || reduction.kind() == Reduction::replace)
+    return Reduction::replace;
   for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
   if (const std::string why = plan.executor->refusal(reduction); !why.empty()) refuse(why);
+  return reduction;
 }
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
@@ -415,17 +418,13 @@ Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 
 Step Exchange::begin_with(
     Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
-  if (direction == Direction::forward) reduction = Reduction::replace;
-  require_reducible(impl_->plan, reduction);
-  impl_->begin_and_leave(arrays, direction, reduction, queue);
+  impl_->begin_and_leave(arrays, direction, usable(impl_->plan, direction, reduction), queue);
   return Step(impl_);
 }
 
 void Exchange::run_with(
     Direction direction, Reduction reduction, const ArrayList& arrays, Queue* queue) {
-  if (direction == Direction::forward) reduction = Reduction::replace;
-  require_reducible(impl_->plan, reduction);
-  impl_->begin(arrays, direction, reduction, queue);
+  impl_->begin(arrays, direction, usable(impl_->plan, direction, reduction), queue);
   impl_->end(queue);
 }
 

@@ -187,6 +187,18 @@ def fails_on_rank_0(a, b):
     return a + b
 
 
+def neighbors_are_told(call):
+    """Of rank 0's error; that rank gets its own, ranks that are no neighbors none."""
+    try:
+        call(ph.Reduction(fails_on_rank_0, "f8"))
+    except KeyError:
+        assert COMM.rank == 0
+    except ValueError as error:
+        assert COMM.rank in (1, COMM.size - 1) and "failed on rank 0" in str(error)
+    else:
+        assert COMM.rank not in (0, 1, COMM.size - 1)
+
+
 def test_holders_of_points_that_a_rank_could_not_add_up_are_told():
     domain, mass = twice()
     sums = ph.PointSums(domain, mass)
@@ -197,14 +209,7 @@ def test_holders_of_points_that_a_rank_could_not_add_up_are_told():
 
     for call in (sums.reduce, in_two_halves):
         mass.held[...] = 1
-        try:
-            call(ph.Reduction(fails_on_rank_0, "f8"))
-        except KeyError:
-            assert COMM.rank == 0
-        except ValueError as error:
-            assert COMM.rank in (1, COMM.size - 1) and "failed on rank 0" in str(error)
-        else:
-            assert COMM.rank not in (0, 1, COMM.size - 1)
+        neighbors_are_told(call)
     mass.held[...] = 1
     sums()
     assert (mass.held[:, 0] == [4, 2, 4]).all()
@@ -221,14 +226,7 @@ def test_a_rank_is_told_of_its_own_reduction_first():
 def passes_on(u, exchange, call):
     """Dimension by dimension: rank 0 combines its own images, then its neighbors get them."""
     u[...] = 1
-    try:
-        call(ph.Reduction(fails_on_rank_0, "f8"))
-    except KeyError:
-        assert COMM.rank == 0
-    except ValueError as error:
-        assert COMM.rank in (1, COMM.size - 1) and "failed on rank 0" in str(error)
-    else:
-        assert COMM.rank not in (0, 1, COMM.size - 1)
+    neighbors_are_told(call)
     for reduction in ("sum", ph.Reduction(np.add, "f8")):
         u[...] = 1
         exchange.reverse(reduction)
