@@ -55,6 +55,7 @@ class Measurement {
   void attempt(Work&& work);
   void checked_round(std::int64_t exchanges);
   void judge();
+  void warm_up();
   double batch(std::int64_t exchanges);
   double watched_batch();
   void time_phases();

@@ -30,6 +30,7 @@ class VerifiedArrays : public Values {
 
   void refresh(unsigned round) final;
   std::int64_t count_wrong(unsigned round) const final;
+  const std::shared_ptr<const Memory>& memory() const { return memory_; }
 
  protected:
   using Visit = std::function<void(const Run&)>;
