@@ -55,7 +55,7 @@ configure_file(${PARHELION_FORTRAN_BINDING_HEADER} ${fortran_dir}/include/ISO_Fo
 file(GLOB fortran_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.cpp)
 set(written_from ${PROJECT_SOURCE_DIR}/fortran/write.py ${PROJECT_SOURCE_DIR}/include/parhelion/phl.h
   ${PROJECT_SOURCE_DIR}/include/parhelion/core/kinds.h ${PROJECT_SOURCE_DIR}/include/parhelion/core/options.h
-  ${fortran_sources})  # write.py reads prototypes from the glue
+  ${PROJECT_SOURCE_DIR}/c/objects.hpp ${fortran_sources})  # write.py reads prototypes from the glue
 file(GLOB fortran_templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.fypp)
 foreach(template IN LISTS fortran_templates)
   cmake_path(GET template STEM name)

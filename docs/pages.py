@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 INCLUDE, FORTRAN = ROOT / "include", ROOT / "fortran"
 STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange", "index_map", "redistribution", "placement")
 C_HEADERS = ("parhelion/phl.h", "parhelion/core/options.h", "parhelion/placement/c_interface.h")
-MODULES = ("parhelion", "phl_cartesian", "phl_exchange", "phl_fields", "phl_index_map", "phl_migration", "phl_options", "phl_point_sums", "phl_redistribution", "phl_reductions", "phl_status")
+MODULES = ("parhelion", "phl_basics", "phl_cartesian", "phl_exchange", "phl_fields", "phl_index_map", "phl_migration", "phl_point_sums", "phl_redistribution")
 INTERFACES = {
     "cpp": "# C++\n\n`#include <parhelion/parhelion.hpp>` has all of it, in the namespace `parhelion`.\n\n",
     "c": "# C\n\n",

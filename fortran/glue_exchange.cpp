@@ -1,6 +1,5 @@
-#include <algorithm>
+// Grids and exchanges: reads array descriptors, and counts cells, dimensions and fields from 0.
 #include <cstring>
-#include <initializer_list>
 #include <numeric>
 
 #include "descriptors.hpp"
@@ -11,13 +10,8 @@ using namespace parhelion::fortran;
 
 namespace {
 
-global_index number_of(Array given, const char* name, global_index otherwise) {
-  return given != nullptr ? integers_of(*given, name).at(0) : otherwise;
-}
-
 // `cells`: cells per process coordinate, dimension by dimension.
-std::vector<std::vector<global_index>> splits_of(
-    const std::vector<global_index>& cells, const std::vector<int>& process_grid) {
+std::vector<Ids> splits_of(const Ids& cells, const std::vector<int>& process_grid) {
   if (process_grid.empty()) refuse("splits are given without a process grid: give both");
   for (const int count : process_grid)
     if (count < 1) refuse("process_grid has ", count, " ranks in a dimension: give 1 or more");
@@ -26,7 +20,7 @@ std::vector<std::vector<global_index>> splits_of(
     refuse("splits has ", cells.size(), " values and the process grid ", needed,
         " coordinates in all dimensions: give the cells of each, dimension after "
         "dimension");
-  std::vector<std::vector<global_index>> splits;
+  std::vector<Ids> splits;
   auto next = cells.begin();
   for (const int count : process_grid) {
     splits.emplace_back(next, next + count);
@@ -36,15 +30,14 @@ std::vector<std::vector<global_index>> splits_of(
 }
 
 // The mask is constant along missing dimensions.
-Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extents) {
-  std::vector<global_index> own(extents.size(), 1);
-  own.resize(std::max<std::size_t>(own.size(), array.rank), 1);
-  for (int d = 0; d < array.rank; ++d) own[static_cast<std::size_t>(d)] = array.dim[d].extent;
-  return mask_of(extents, own, [&array](const Coordinates& at) {
-    const auto* cell = static_cast<const std::byte*>(array.base_addr);
-    for (int d = 0; d < array.rank; ++d) cell += at[d] * array.dim[d].sm;
+Mask mask_from(Array array, const Ids& extents) {
+  Ids own(std::max<std::size_t>(extents.size(), array->rank), 1);
+  for (int d = 0; d < array->rank; ++d) own[static_cast<std::size_t>(d)] = array->dim[d].extent;
+  return mask_of(extents, own, [array](const Coordinates& at) {
+    const auto* cell = static_cast<const std::byte*>(array->base_addr);
+    for (int d = 0; d < array->rank; ++d) cell += at[d] * array->dim[d].sm;
     return std::any_of(
-        cell, cell + array.elem_len, [](std::byte byte) { return byte != std::byte{0}; });
+        cell, cell + array->elem_len, [](std::byte byte) { return byte != std::byte{}; });
   });
 }
 
@@ -54,9 +47,8 @@ struct Values {
   std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
 
   explicit Values(Array given, const char* name = "a list of layers") {
-    if (given == nullptr) return;
-    const auto values = integers_of(*given, name);
-    listed = static_cast<std::int32_t>(values.size());
+    const Ids values = integers_of(given, name);
+    if (given != nullptr) listed = static_cast<std::int32_t>(values.size());
     for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
       along[d] = int_of(values[std::min(d, values.size() - 1)]);
   }
@@ -83,26 +75,26 @@ void spread(To& to, Array given, int dimensions, const char* name, bool one_for_
     std::copy_n(values.along, dimensions, std::begin(to));
 }
 
-// `phl_array` in phl_fields.fypp: an array and the arguments of `add`, validated at first use.
+// A column of field_list's `arrays`: an array and the arguments of `add`, validated at first use.
 struct FortranArray {
   CFI_CDESC_T(CFI_MAX_RANK) copy;
   std::int32_t goes_on = 0;  // ghosts or next block of the previous array's field
-  std::int32_t changes_sign = 0, vector = 0, along = 1;
+  std::int32_t changes_sign = 0, vector = 0, along = 0;
   Values stagger{nullptr}, array_halo{nullptr}, depth{nullptr};
 
-  explicit FortranArray(const CFI_cdesc_t& given) {
-    std::memcpy(&copy, &given,
-        sizeof copy - (CFI_MAX_RANK - static_cast<std::size_t>(given.rank)) * sizeof(CFI_dim_t));
+  explicit FortranArray(Array given) {
+    std::memcpy(&copy, given,
+        sizeof copy - (CFI_MAX_RANK - static_cast<std::size_t>(given->rank)) * sizeof(CFI_dim_t));
   }
-  const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
+  operator Array() const { return reinterpret_cast<Array>(&copy); }
 };
-static_assert(sizeof(FortranArray) == 64 * 8, "phl_array in phl_fields.fypp has so many bytes");
+static_assert(sizeof(FortranArray) == 64 * 8, "field_list has columns of 64 numbers");
 using Arrays = std::span<const FortranArray>;
 
 ArrayLayout layout_of(const FortranArray& array, int dimensions) {
   ArrayLayout layout{Order::fortran};
   layout.sign = array.changes_sign != 0 ? -1 : 1;
-  layout.vector = array.vector, layout.along = array.along - 1;
+  layout.vector = array.vector, layout.along = array.along;
   if (array.stagger.fit(dimensions, false, "stagger"))
     layout.stagger = stagger_from(array.stagger.along, dimensions);
   layout.array_halo = array.array_halo.width(dimensions, "array_halo");
@@ -110,17 +102,17 @@ ArrayLayout layout_of(const FortranArray& array, int dimensions) {
   return layout;
 }
 
-int grid_components(
-    const CFI_cdesc_t& array, const std::vector<global_index>& needed, const char* of) {
-  const int dims = static_cast<int>(needed.size());
-  if (array.rank != dims && array.rank != dims + 1)
-    refuse("the array has ", array.rank, " dimensions: pass those of the domain, ", dims,
+int grid_components(Array array, const Ids& needed, const char* of) {
+  const auto dims = static_cast<int>(needed.size());
+  if (array->rank != dims && array->rank != dims + 1)
+    refuse("the array has ", array->rank, " dimensions: pass those of the domain, ", dims,
         ", and one more last for components where there are any");
   for (int d = 0; d < dims; ++d)
-    if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
-      refuse("the array has ", array.dim[d].extent, " cells in dimension ", d + 1, " and ", of, " ",
-          needed[static_cast<std::size_t>(d)], ": make them equal, or tell stagger and array_halo");
-  return array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent);
+    if (array->dim[d].extent != needed[static_cast<std::size_t>(d)])
+      refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, " and ", of,
+          " ", needed[static_cast<std::size_t>(d)],
+          ": make them equal, or tell stagger and array_halo");
+  return array->rank == dims ? 1 : static_cast<int>(array->dim[dims].extent);
 }
 
 // One array per block.
@@ -132,8 +124,8 @@ Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layou
   std::vector<ArrayShape> shapes;
   for (const FortranArray& array : arrays) {
     const auto block = static_cast<int>(shapes.size());
-    shapes.push_back(shape_of(*array, "the array"));
-    grid_components(*array, array_extents(domain, layout, block), "the block with its halo");
+    shapes.push_back(shape_of(array));
+    grid_components(array, array_extents(domain, layout, block), "the block with its halo");
   }
   return view_shapes(domain, shapes, layout);
 }
@@ -143,10 +135,10 @@ Field cell_field(const IndexedDomain& domain, Arrays arrays) {
   if (arrays.size() > 2)
     refuse("a field of an index map has ", arrays.size(),
         " arrays: add owned cells, and at most one of ghosts");
-  const Array ghosts = arrays.size() > 1 ? &*arrays[1] : nullptr;
-  require_whole(*arrays[0], "the array");
-  if (ghosts != nullptr) require_whole(*ghosts, "the array of ghosts");
-  const CellValues values = values_of(domain, *arrays[0], ghosts);
+  require_whole(arrays[0], "the array");
+  const Array ghosts = arrays.size() > 1 ? Array(arrays[1]) : nullptr;
+  if (ghosts != nullptr) require_whole(ghosts, "the array of ghosts");
+  const CellValues values = values_of(domain, arrays[0], ghosts);
   std::byte* const owned = values.owned.first;
   return view_cells(owned, domain.owned(),
       ghosts != nullptr ? values.ghosts.first : owned + domain.owned() * values.width(),
@@ -174,13 +166,28 @@ GivenGroup group_of(const Source& source, Arrays arrays) {
   return group;
 }
 
+// `phl_list` in phl_fields.fypp: of an exchange's group, `source` is its domain or map.
+struct FortranList {
+  void* source;
+  std::int64_t count;
+  const FortranArray* arrays;
+
+  Source domain() const {
+    const auto kind = reinterpret_cast<std::uintptr_t>(source) & 0xf;
+    return kind == CartesianObject::kind.number ? Source(static_cast<phl_cartesian>(source))
+                                                : Source(static_cast<phl_index_map>(source));
+  }
+  Arrays all() const { return {arrays, static_cast<std::size_t>(count)}; }
+};
+using List = const FortranList*;
+
 // The present arguments, then the list. Valid until the next call on this thread.
-Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranArray* list) {
+Arrays all_of(std::initializer_list<Array> arguments, List list) {
   thread_local std::vector<FortranArray> all;  // repeated calls do not allocate
   all.clear();
   for (Array array : arguments)
-    if (array != nullptr) all.emplace_back(*array);
-  all.insert(all.end(), list, list + count);
+    if (array != nullptr) all.emplace_back(array);
+  all.insert(all.end(), list->all().begin(), list->all().end());
   return all;
 }
 
@@ -220,40 +227,44 @@ WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays)
   WholeGrid given{group.fields[0], {}};
   if (domain.communicator().rank() != root) return given;
   if (whole == nullptr) refuse("the root passes no array of all cells: allocate one there");
-  require_whole(*whole, "the array of all cells");
+  require_whole(whole, "the array of all cells");
   const Stagger& stagger = group.made[0].layout.stagger;
   const int components =
-      grid_components(*whole, domain.grid()->staggered(stagger).extents(), "the grid");
+      grid_components(whole, domain.grid()->staggered(stagger).extents(), "the grid");
   given.whole = view_whole(*domain.grid(), static_cast<std::byte*>(whole->base_addr),
-      element_of(*whole), {Order::fortran, components, stagger});
+      element_of(whole), {Order::fortran, components, stagger});
   return given;
 }
 
-// `phl_field_group` in phl_exchange.fypp: exactly one of the two handles is set.
-struct FortranGroup {
-  phl_cartesian domain;
-  phl_index_map map;
-  std::int64_t count;
-  const FortranArray* arrays;
+// A status, and a result even of a failure.
+int tell(int status, int result, Array to) {
+  const int written = guarded([&] { assign(to, {result}, "the result"); });
+  return status != 0 ? status : written;
+}
 
-  Source source() const { return domain != nullptr ? Source(domain) : Source(map); }
-  GivenGroup read() const { return group_of(source(), {arrays, static_cast<std::size_t>(count)}); }
-};
+// Turns HandleError into Error, which all ranks can report.
+GivenGroup group_of(const FortranList& group, std::size_t number) {
+  try {
+    return group_of(group.domain(), group.all());
+  } catch (const HandleError& error) {
+    refuse("group ", number, ": ", error.what());
+  }
+}
 
 }  // namespace
 
 extern "C" {
 
-int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array lower, Array upper,
-    Array periodic, Array process_grid, int faces_only, int staged, Array splits, int first_fastest,
-    Array ranks, int of_communicator, int owned_ends, Array blocks_per_rank, Array seams,
-    Array tile_axis, Array mask, phl_cartesian* domain) {
+int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, Array upper,
+    Array periodic, Array process_grid, Array faces_only, Array staged, Array splits,
+    Array first_fastest, Array ranks, Array of_communicator, Array owned_ends,
+    Array blocks_per_rank, Array seams, Array tile_axis, Array mask, phl_cartesian* made) {
   const auto read = [&](const Communicator& own) {
-    GivenGrid grid{integers_of(*extents, "extents")};
+    GivenGrid grid{integers_of(extents, "extents")};
     CartesianOptions& options = grid.options;
     const int dims = static_cast<int>(grid.extents.size());
     if (dims < 1 || dims > max_dimensions) return grid;  // an error
-    options.halo = int_of(number_of(halo, "halo", 1));
+    options.halo = int_of(number_of(halo, 1));
     spread(options.halo.lower, lower, dims, "lower");
     spread(options.halo.upper, upper, dims, "upper");
     spread(options.periodic.along, periodic, dims, "periodic");
@@ -263,38 +274,36 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     };
     list(options.process_grid, process_grid, "process_grid", false);
     list(options.blocks_per_rank, blocks_per_rank, "blocks_per_rank", true);
-    options.neighbors = faces_only != 0 ? Neighbors::faces : Neighbors::full;
-    options.algorithm = staged != 0 ? Algorithm::staged : Algorithm::standard;
-    options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
+    if (is_set(faces_only)) options.neighbors = Neighbors::faces;
+    if (is_set(staged)) options.algorithm = Algorithm::staged;
+    if (is_set(owned_ends)) options.boundary = Boundary::owned;
     if (splits != nullptr)
-      options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
-    if (tile_axis != nullptr) {
-      options.tile_axis = int_of(number_of(tile_axis, "tile_axis", 0) - 1);
-      if (options.tile_axis < 0) refuse("tile_axis starts at 1");
-    }
+      options.splits = splits_of(integers_of(splits, "splits"), options.process_grid);
+    options.tile_axis = int_of(number_of(tile_axis, 0) - 1);
+    if (tile_axis != nullptr && options.tile_axis < 0) refuse("tile_axis starts at 1");
     const auto values = ints_of(seams, "seams");
-    constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
+    constexpr std::size_t each = sizeof(phl_seam) / sizeof(int);
     if (values.size() % each != 0)
       refuse("seams has ", values.size(),
           " values: give a list of what fold, seam and cube_seams return");
-    for (auto next = values.begin(); next != values.end(); next += each) {
-      std::array<int32_t, each> seam{};
-      std::copy_n(next, each, seam.begin());
-      options.seams.push_back(seam_from(std::bit_cast<phl_seam>(seam), tile_axis != nullptr, dims));
+    for (std::size_t at = 0; at < values.size(); at += each) {
+      phl_seam seam{};
+      std::memcpy(&seam, &values[at], sizeof seam);
+      options.seams.push_back(seam_from(seam, tile_axis != nullptr, dims));
     }
-    if (mask != nullptr) options.mask = mask_from(*mask, grid.extents);
+    if (mask != nullptr) options.mask = mask_from(mask, grid.extents);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
       refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
           " ranks: give the rank at each place of the process grid");
-    options.rank_order =
-        rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
+    const int rule = std::max<int>(is_set(first_fastest), 2 * is_set(of_communicator));
+    options.rank_order = rank_order_from(rule, std::move(table));
     return grid;
   };
-  return make_domain(comm, "cartesian_domain%init", domain, read);
+  return make_domain(comm, "cartesian_domain%init", made, read);
 }
 
-int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
+int phl_f_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
   return with(domain, [&](const auto& object) {
     int32_t along[PHL_MAX_DIMENSIONS] = {};
     spread(along, stagger, object.grid.dimensions(), "stagger");
@@ -304,137 +313,154 @@ int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian
 }
 
 // First and last cell of a block, from 1, for arrays of this stagger and halo.
-int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
+int phl_f_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
     Array stagger, Array array_halo) {
   return with(domain, [&](const auto& object) {
     const int dims = object.grid.dimensions();
-    const int number = block_of(object.grid, number_of(block, "block", 1) - 1);
+    const int number = block_of(object.grid, number_of(block, 1) - 1);
     const Box box = with_halo != 0 && array_halo == nullptr ? object.grid.extended(number)
                                                             : object.grid.owned(number);
     int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {};
     spread(more, stagger, dims, "stagger");
     spread(layers, array_halo, dims, "array_halo");
-    std::vector<global_index> lower, upper;
+    Ids lower, upper;
     for (int d = 0; d < dims; ++d) {
       lower.push_back(box.lo[d] - layers[d] + 1);
       upper.push_back(box.hi[d] + layers[d] + std::max<int64_t>(more[d], 0));
     }
-    assign(*first, lower, "first");
-    assign(*last, upper, "last");
+    assign(first, lower, "first");
+    assign(last, upper, "last");
   });
 }
 
-int phl_f_cartesian_move_whole(phl_cartesian domain, int to_root, Array u, Array whole, int root,
-    int count, const FortranArray* list) {
+int phl_f_move_whole(
+    phl_cartesian domain, int to_root, Array u, Array whole, Array root, List fields) {
   const char* const call = to_root != 0 ? "cartesian_domain%gather" : "cartesian_domain%scatter";
-  return move_whole(domain, call, to_root != 0, root,
-      [&] { return whole_grid(Source(domain), root, whole, all_of({u}, count, list)); });
+  const int from = int_of(number_of(root));
+  return move_whole(domain, call, to_root != 0, from,
+      [&] { return whole_grid(Source(domain), from, whole, all_of({u}, fields)); });
 }
 
-int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
+int phl_f_start(Array world) {
+  int handle = 0;
+  const int status = phl_start(&handle);
+  return tell(status, handle, world);
+}
+
+int phl_f_rank(const int* comm, Array rank, Array size) {
   return guarded([&] {
     const MPI_Comm handle = comm_from_fortran(*comm);
     if (handle == MPI_COMM_NULL) refuse("the communicator is null: pass a valid one");
-    check_mpi(MPI_Comm_rank(handle, rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(handle, size), "MPI_Comm_size");
+    int told[2] = {};
+    check_mpi(MPI_Comm_rank(handle, &told[0]), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(handle, &told[1]), "MPI_Comm_size");
+    assign(rank, {told[0]}, "rank");
+    assign(size, {told[1]}, "size");
   });
 }
 
-void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
-    Array array_halo, Array depth, int changes_sign, int vector, int along) {
-  FortranArray made(*array);
-  made.goes_on = goes_on, made.changes_sign = changes_sign;
-  made.vector = vector, made.along = along;
-  made.stagger = Values(stagger), made.array_halo = Values(array_halo);
-  made.depth = Values(depth);
-  *described = made;
+int phl_f_describe(Array array, int goes_on, Array described, Array stagger, Array array_halo,
+    Array depth, Array changes_sign, Array vector, Array along) {
+  return guarded([&] {
+    FortranArray made(array);
+    made.goes_on = goes_on, made.changes_sign = is_set(changes_sign);
+    made.along = int_of(number_of(along, 1) - 1);
+    const global_index number = number_of(vector);
+    made.vector = number > largest_vector ? -1 : int_of(number);  // views clamp it
+    made.stagger = Values(stagger), made.array_halo = Values(array_halo);
+    made.depth = Values(depth);
+    std::memcpy(described->base_addr, &made, sizeof made);
+  });
 }
 
-int phl_f_group_check(const FortranGroup* group) {
+int phl_f_group_check(List group) {
   return guarded([&] {
+    const Source source = group->domain();
     collective(
-        group->source().communicator(), "field_group%init", 0, [&] { group->read(); }, [] {});
+        source.communicator(), "field_group%init", 0, [&] { group_of(source, group->all()); },
+        [] {});
   });
 }
 
-int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchange_options* options,
-    phl_exchange* exchange) {
+int phl_f_init_groups(Array groups, Options options, phl_exchange* made) {
   return guarded([&] {
-    require_groups(count);
-    const auto read = [&] {
-      std::vector<GivenGroup> groups;
-      for (int g = 0; g < count; ++g) groups.push_back(group[g].read());
-      return groups;
-    };
-    make_exchange(group->source().communicator(), "halo_exchange%init", options, exchange, read);
+    const std::span all(
+        static_cast<List>(groups->base_addr), static_cast<std::size_t>(groups->dim[0].extent));
+    require_groups(static_cast<int>(all.size()));
+    const Source first = all[0].domain();  // whose communicator reports errors of the others
+    make_exchange(first.communicator(), "halo_exchange%init", options, made, [&] {
+      std::vector<GivenGroup> read;
+      for (const FortranList& group : all) read.push_back(group_of(group, read.size()));
+      return read;
+    });
   });
 }
 
-int phl_f_exchange_only(
-    phl_exchange whole, Array fields, Array depth, int faces_only, phl_exchange* subset) {
+int phl_f_init_subset(
+    phl_exchange whole, Array fields, Array depth, Array faces_only, phl_exchange* made) {
   return guarded([&] {
     Only only;
-    const auto made = static_cast<int>(get(whole)->made.size());
+    const Plan& plan = get(whole)->exchange.plan();
     for (const int field : ints_of(fields, "fields", -1)) {
-      if (field < 0 || field >= made)
-        throw Error("there is no field " + std::to_string(field + 1LL) +
-                    " in this exchange: it has fields 1 to " + std::to_string(made));
+      if (field < 0 || field >= plan.field_count())
+        refuse("there is no field ", field + 1LL, " in this exchange: it has fields 1 to ",
+            plan.field_count());
       only.fields.push_back(field);
     }
     if (fields != nullptr && only.fields.empty())
-      throw Error("no field is named: name at least one, or leave fields out for all of them");
+      refuse("no field is named: name at least one, or leave fields out for all of them");
     if (const Values layers(depth); layers.listed > 0) {
-      const Plan& plan = get(whole)->exchange.plan();
-      int dimensions = 0;  // of the named fields
-      for (int f = 0; f < made; ++f)
-        if (only.fields.empty() || std::ranges::count(only.fields, f) != 0)
-          dimensions = std::max(dimensions, plan.pattern_of(f).dimensions);
-      const bool sides = layers.listed > 1 && layers.listed == 2 * dimensions;
+      int dims = 0;
+      for (const int field : resolve(plan, only).fields)
+        dims = std::max(dims, plan.pattern_of(field).dimensions);
+      const int upper = layers.listed == 2 * dims ? dims : 0;
       std::copy_n(layers.along, PHL_MAX_DIMENSIONS, only.depth.lower.begin());
-      std::copy_n(
-          layers.along + (sides ? dimensions : 0), PHL_MAX_DIMENSIONS, only.depth.upper.begin());
-      only.depth.listed = layers.listed == 1 ? 0 : layers.listed / (sides ? 2 : 1);
+      std::copy_n(layers.along + upper, PHL_MAX_DIMENSIONS, only.depth.upper.begin());
+      only.depth.listed = upper > 0 ? dims : layers.listed == 1 ? 0 : layers.listed;
     }
-    if (faces_only != 0) only.neighbors = Neighbors::faces;
-    make_subset(whole, only, *subset);
+    if (is_set(faces_only)) only.neighbors = Neighbors::faces;
+    make_subset(whole, only, *made);
   });
 }
 
-int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a, Array b, Array c,
-    Array d, Array e, Array f, Array g, Array h, int count, const FortranArray* list,
-    void* stream) {
+int phl_f_exchange_call(
+    phl_exchange exchange, int call, PHL_EIGHT, List fields, Array stream, Array reduction) {
   return with(exchange, [&](auto& object) {
-    object.queue = stream == nullptr ? nullptr : queue_of_stream(stream);
-    run(object, static_cast<Call>(call), reduction,
-        views(object, all_of({a, b, c, d, e, f, g, h}, count, list)));
+    void* const queue = stream == nullptr ? nullptr : *static_cast<void**>(stream->base_addr);
+    object.queue = queue == nullptr ? nullptr : queue_of_stream(queue);
+    run(object, static_cast<Call>(call), int_of(number_of(reduction)),
+        views(object, all_of({a, b, c, d, e, f, g, h}, fields)));
   });
 }
 
-int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array d, Array e,
-    Array f, Array g, Array h, int count, const FortranArray* list, int counts_size,
-    int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+int phl_f_stale(
+    phl_exchange exchange, PHL_EIGHT, List fields, Array counts, Array first, Array told) {
   return with(exchange, [&](auto& object) {
-    if (static_cast<std::size_t>(counts_size) != object.made.size())
-      refuse("counts has ", counts_size, " entries and the exchange ", object.made.size(),
+    Ids all(object.made.size());
+    if (counts->dim[0].extent != static_cast<byte_count>(all.size()))
+      refuse("counts has ", counts->dim[0].extent, " entries and the exchange ", all.size(),
           " arrays: make them equal");
-    const auto& fields = views(object, all_of({a, b, c, d, e, f, g, h}, count, list));
-    tell_stale(object, fields, counts, capacity, first, told);
+    const auto& viewed = views(object, all_of({a, b, c, d, e, f, g, h}, fields));
+    int32_t few = 0;
+    tell_stale(object, viewed, all.data(), static_cast<int32_t>(first->dim[0].extent),
+        static_cast<phl_stale_ghost*>(first->base_addr), &few);
+    assign(counts, all, "counts");
+    assign(told, {few}, "told");
   });
 }
 
-int phl_f_redistribution_create(phl_cartesian from, phl_cartesian to, Array axes,
-    const phl_exchange_options* options, phl_redistribution* redistribution) {
-  return make_move(from, to, options, redistribution, [&] { return ints_of(axes, "axes", -1); });
+int phl_f_init_redistribution(
+    phl_cartesian from, phl_cartesian to, Options options, Array axes, phl_redistribution* made) {
+  return make_move(from, to, options, made, [&] { return ints_of(axes, "axes", -1); });
 }
 
-int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array a, Array b,
-    int from_count, const FortranArray* from, int to_count, const FortranArray* to) {
+int phl_f_move(phl_redistribution redistribution, int call, Array u, Array v, List from, List to) {
   return with(redistribution, [&](auto& object) {
     constexpr MoveCall calls[] = {
         &Redistribution::forward, &Redistribution::back, &Redistribution::prepare};
     move(object, calls[call], [&] {
-      const auto before = group_of(object.from, all_of({a}, from_count, from)).fields,
-                 after = group_of(object.to, all_of({b}, to_count, to)).fields;
+      const auto before = group_of(object.from, all_of({u}, from)).fields,
+                 after = group_of(object.to, all_of({v}, to)).fields;
       if (before.size() != after.size())
         refuse(before.size(), " and ", after.size(),
             " fields were passed: pass as many of the second domain as of the first");
@@ -445,29 +471,35 @@ int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array
   });
 }
 
-int phl_f_point_sums_create(
-    const FortranGroup* group, const phl_exchange_options* options, phl_point_sums* sums) {
-  return guarded(
-      [&] { make_point_sums(group->source(), options, sums, [&] { return group->read(); }); });
-}
-
-int phl_f_point_sums_reduce(phl_point_sums sums, int begin, int reduction, Array a, Array b,
-    Array c, Array d, Array e, Array f, Array g, Array h, int count, const FortranArray* list) {
-  return with(sums, [&](auto& object) {
-    reduce(object, begin != 0, reduction,
-        views(object, all_of({a, b, c, d, e, f, g, h}, count, list)));
-  });
-}
-
-int phl_f_reduction_create(
-    Array mold, void (*combine)(void*, const void*, int64_t), int* reduction) {
-  const auto call = [](void* into, const void* from, int64_t count, void* context) {
-    reinterpret_cast<void (*)(void*, const void*, int64_t)>(context)(into, from, count);
-  };
+int phl_f_init_sums(List group, Options options, phl_point_sums* made) {
   return guarded([&] {
-    *reduction = make_reduction(
-        element_of(*mold), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine));
+    const Source source = group->domain();
+    make_point_sums(source, options, made, [&] { return group_of(source, group->all()); });
   });
+}
+
+int phl_f_sums_call(phl_point_sums sums, int begin, PHL_EIGHT, List fields, Array reduction) {
+  return with(sums, [&](auto& object) {
+    reduce(object, begin != 0, int_of(number_of(reduction)),
+        views(object, all_of({a, b, c, d, e, f, g, h}, fields)));
+  });
+}
+
+int phl_f_create_reduction(Combine combine, Array mold, Array reduction) {
+  const auto call = [](void* into, const void* from, int64_t count, void* context) {
+    reinterpret_cast<Combine>(context)(into, from, count);
+  };
+  int number = 0;
+  const int status = guarded([&] {
+    number = make_reduction(
+        element_of(mold), combine == nullptr ? nullptr : +call, reinterpret_cast<void*>(combine));
+  });
+  return tell(status, number, reduction);
+}
+int phl_f_free_reduction(Array reduction) {
+  int number = int_of(number_of(reduction));
+  const int status = phl_reduction_free(&number);
+  return tell(status, number, reduction);
 }
 
 }  // extern "C"

@@ -1,6 +1,4 @@
 // Index maps: reads array descriptors, and counts ids from 0.
-#include <algorithm>
-
 #include "descriptors.hpp"
 
 using namespace parhelion;
@@ -9,8 +7,7 @@ using namespace parhelion::fortran;
 
 namespace {
 
-std::vector<local_index> cells_from_zero(
-    const CFI_cdesc_t& array, const char* what, local_index last) {
+std::vector<local_index> cells_from_zero(Array array, const char* what, local_index last) {
   const Ids cells = integers_of(array, "cells", -1);
   for (const global_index cell : cells)
     if (cell < 0 || cell >= last) refuse(what, cell + 1, " here: use 1 … ", last);
@@ -18,46 +15,32 @@ std::vector<local_index> cells_from_zero(
 }
 
 // Some compilers pass logicals as CFI_type_other.
-CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
+CellValues values_for(const IndexMap& map, Array x, Array ghosts, int reduction) {
   if (ghosts != nullptr) refuse_places(map.places());
-  CellValues values = map.places() ? values_in(*map.places(), shape_of(x, "the array"))
-                                   : values_of(map.domain(), x, ghosts);
+  CellValues values =
+      map.places() ? values_in(*map.places(), shape_of(x)) : values_of(map.domain(), x, ghosts);
   const bool bits = reduction == PHL_AND || reduction == PHL_OR;
-  if (is_logical(x.type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
+  if (is_logical(x->type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
     throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
-  if (bits && x.type == CFI_type_other && values.element.size == 4)
+  if (bits && x->type == CFI_type_other && values.element.size == 4)
     values.element.scalar = Scalar::int32;
   return values;
 }
 
 Places extents_from(Array shape, Array components_dim) {
   Places places;
-  if (shape != nullptr) places.extents = integers_of(*shape, "shape");
-  if (components_dim != nullptr)
-    places.components_at = int_of(integers_of(*components_dim, "components_dim", -1).at(0));
+  places.extents = integers_of(shape, "shape");
+  places.components_at = int_of(number_of(components_dim, 1) - 1);
   return places;
-}
-
-int transfer(phl_index_map map, const char* call, bool to_root, int root, Array all, Array x) {
-  return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
-    const auto [mine, count] = fortran::cells_of(*x, "the array of owned cells");
-    if (count != m.size() && count != m.owned())
-      refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
-          m.owned(), ": make them equal");
-    if (m.communicator().rank() != root) return Transfer{mine, mine};
-    const auto [everything, cells] = fortran::cells_of(*all, "the array of all cells");
-    require_equal_cells(mine, everything);
-    return Transfer{mine, everything, cells};
-  });
 }
 
 // To an optional argument.
 template <class Values>
 void put(Array array, const Values& values, const char* name, global_index shift = 0) {
-  if (array != nullptr) assign(*array, {values.begin(), values.end()}, name, shift);
+  if (array != nullptr) assign(array, {values.begin(), values.end()}, name, shift);
 }
 
-// Numbered as in phl_index_map.fypp, one after the other.
+// write.py numbers them one after the other.
 constexpr void (IndexMap::* calls[])(const CellArrays&) const = {&IndexMap::forward,
     &IndexMap::begin_forward, &IndexMap::end, &IndexMap::prepare, &IndexMap::prepare_shared};
 constexpr void (IndexMap::* reductions[])(const CellArrays&, Reduction) const = {&IndexMap::reverse,
@@ -67,7 +50,7 @@ std::vector<CellValues> rows_of(std::initializer_list<Array> arrays) {
   std::vector<CellValues> rows;
   for (Array array : arrays) {
     if (array == nullptr) continue;
-    const auto [values, count] = fortran::cells_of(*array, "an array of rows");
+    const auto [values, count] = fortran::cells_of(array, "an array of rows");
     rows.push_back(values);
     rows.back().elements = count * values.components;
   }
@@ -76,122 +59,103 @@ std::vector<CellValues> rows_of(std::initializer_list<Array> arrays) {
 
 }  // namespace
 
+// All ranks report errors of what a call reads before it communicates.
 extern "C" {
 
-int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
-    const phl_exchange_options* options, phl_index_map* map) {
-  Ids ids;
+int phl_f_init_map(const int* comm, Array owned, Array ghosts, Array self_ghosts, Options options,
+    phl_index_map* made) {
   return make_map(
-      comm, "index_map%init", options, map, [&] { ids = integers_of(*ghosts, "ghosts", -1); },
+      comm, "index_map%init", options, made, [] {},
       [&](const Communicator& own) {
-        return IndexedDomain(owned, std::move(ids), own, SelfGhosts::allowed);
+        Ids ids = integers_of(ghosts, "ghosts", -1);
+        const auto self = is_set(self_ghosts, true) ? SelfGhosts::allowed : SelfGhosts::refused;
+        if (owned->rank == 0) return IndexedDomain(number_of(owned), std::move(ids), own, self);
+        return IndexedDomain::with_owned_ids(
+            integers_of(owned, "owned", -1), std::move(ids), own, self);
       });
 }
 
-int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
-    const phl_exchange_options* options, phl_index_map* map) {
-  Ids mine, others;
+int phl_f_init_root(const int* comm, Array root, Array owned, Array ghost_counts, Array ghosts,
+    Options options, phl_index_map* made) {
   return make_map(
-      comm, "index_map%init", options, map,
-      [&] {
-        mine = integers_of(*owned_ids, "owned", -1);
-        others = integers_of(*ghosts, "ghosts", -1);
-      },
+      comm, "index_map%init", options, made, [] {},
       [&](const Communicator& own) {
-        return IndexedDomain::with_owned_ids(std::move(mine), std::move(others), own,
-            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
+        const int from = int_of(number_of(root));
+        Ids lists[3];
+        if (own.rank() == from) {
+          lists[0] = integers_of(owned, "owned");
+          lists[1] = integers_of(ghost_counts, "ghost_counts");
+          lists[2] = integers_of(ghosts, "ghosts", -1);
+        }
+        return domain_from_root({lists[0], lists[1], lists[2]}, from, own);
       });
 }
 
-int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
-    Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
-  Ids lists[3];
-  const auto check = [&](const Communicator& own) {
-    if (own.rank() != root) return;
-    lists[0] = integers_of(*owned, "owned");
-    lists[1] = integers_of(*counts, "ghost_counts");
-    lists[2] = integers_of(*ghosts, "ghosts", -1);
-  };
-  return make_map(comm, "index_map%init", options, map, check, [&](const Communicator& own) {
-    return domain_from_root({lists[0], lists[1], lists[2]}, root, own);
-  });
-}
-
-int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-  Ids given;
+int phl_f_init_ragged(phl_index_map rows, Array counts, phl_index_map* made) {
   return derive_map(
-      rows, "index_map%init", map,
+      rows, "index_map%init", made, [] {},
       [&](const IndexMap& of) {
-        given = integers_of(*counts, "counts");
+        Ids given = integers_of(counts, "counts");
         if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
           given.resize(static_cast<std::size_t>(of.owned()));
-      },
-      [&](const IndexMap& of) { return ragged_domain(of, given); });
-}
-
-int phl_f_index_map_read(
-    const int* comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-  return phl_index_map_read(comm_of(comm), path, options, map);
-}
-
-int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-  std::vector<int> sent, to;
-  return derive_map(
-      owners, "index_map%push", map,
-      [&](const IndexMap& of) {
-        sent = cells_from_zero(*cells, "no rank owns pushed cell ", of.owned());
-        to = ints_of(ranks, "ranks");
-      },
-      [&](const IndexMap& of) { return IndexMap::push(of.domain(), sent, to).domain(); });
-}
-
-int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, Array cells,
-    Array received_counts, Array received, Array shape, Array components_dim,
-    const phl_exchange_options* options, phl_index_map* map) {
-  std::vector<NeighborCells> first, second;
-  Places extents;
-  const auto check = [&] {
-    const std::vector<int> neighbors = ints_of(ranks, "ranks");
-    first = neighbor_cells(neighbors, integers_of(*counts, "counts"), ints_of(cells, "cells", -1));
-    if (received != nullptr && received_counts == nullptr)
-      refuse("received comes without received_counts: pass both, or neither");
-    if (received_counts != nullptr)
-      second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
-          ints_of(received, "received", -1));
-    extents = extents_from(shape, components_dim);
-  };
-  return make_map(
-      comm, "index_map%from_neighbor_lists", options, map, check, [&](const Communicator& own) {
-        const ExchangeOptions with = options_from(options);
-        return received_counts != nullptr
-                   ? IndexMap::from_neighbor_lists(first, second, own, extents, with)
-                   : IndexMap::from_neighbor_lists(first, own, extents, with);
+        return ragged_domain(of, given);
       });
 }
 
-int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
-    Array components_dim, phl_index_map* map) {
-  Places made;
-  return derive_map(
-      cells, "index_map%place", map,
-      [&] {
-        made = extents_from(shape, components_dim);
-        made.owned = ints_of(places, "places", -1);
-        made.ghosts = ints_of(ghost_places, "ghost_places", -1);
-      },
-      [&](const IndexMap& of) { return of.placed(std::move(made)); });
+int phl_f_read_map(const int* comm, const char* path, Options options, phl_index_map* made) {
+  return phl_index_map_read(comm_of(comm), path, options, made);
 }
 
-int phl_f_index_map_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* subset) {
+int phl_f_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* made) {
   return derive_map(
-      cells, "a subset of an index map", subset, [] {},
+      owners, "index_map%push", made, [] {},
+      [&](const IndexMap& of) {
+        const auto sent = cells_from_zero(cells, "no rank owns pushed cell ", of.owned());
+        return IndexMap::push(of.domain(), sent, ints_of(ranks, "ranks")).domain();
+      });
+}
+
+int phl_f_from_neighbor_lists(const int* comm, Array ranks, Array counts, Array cells,
+    Array received_counts, Array received, Array shape, Array components_dim, Options options,
+    phl_index_map* made) {
+  const auto make = [&](const Communicator& own) {
+    const std::vector<int> neighbors = ints_of(ranks, "ranks");
+    const auto first =
+        neighbor_cells(neighbors, integers_of(counts, "counts"), ints_of(cells, "cells", -1));
+    if (received != nullptr && received_counts == nullptr)
+      refuse("received comes without received_counts: pass both, or neither");
+    const Places extents = extents_from(shape, components_dim);
+    const ExchangeOptions with = options_from(options);
+    if (received_counts == nullptr) return IndexMap::from_neighbor_lists(first, own, extents, with);
+    const auto second = neighbor_cells(neighbors, integers_of(received_counts, "received_counts"),
+        ints_of(received, "received", -1));
+    return IndexMap::from_neighbor_lists(first, second, own, extents, with);
+  };
+  return make_map(comm, "index_map%from_neighbor_lists", options, made, [] {}, make);
+}
+
+int phl_f_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
+    Array components_dim, phl_index_map* made) {
+  return derive_map(
+      cells, "index_map%place", made, [] {},
+      [&](const IndexMap& of) {
+        Places all = extents_from(shape, components_dim);
+        all.owned = ints_of(places, "places", -1);
+        all.ghosts = ints_of(ghost_places, "ghost_places", -1);
+        return of.placed(std::move(all));
+      });
+}
+
+int phl_f_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* made) {
+  return derive_map(
+      cells, "a subset of an index map", made, [] {},
       [&](const IndexMap& map) {
-        return map.only([&] { return values_for(map, *mask, ghosts, PHL_REPLACE); });
+        return map.only([&] { return values_for(map, mask, ghosts, PHL_REPLACE); });
       });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   return with(subset, [&](const auto& object) {
-    object.map.update([&] { return values_for(object.map, *mask, ghosts, PHL_REPLACE); });
+    object.map.update([&] { return values_for(object.map, mask, ghosts, PHL_REPLACE); });
   });
 }
 
@@ -201,41 +165,39 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
     const IndexMap& map = object.map;
     std::vector<CellValues> values;
     const auto read = [&] {
-      auto all = integers_of(*ids, "ids");
+      auto all = integers_of(ids, "ids");
       if (all.size() != static_cast<std::size_t>(map.owned()))
         refuse("the counts of the owned rows add up to ", map.owned(), " and there are ",
             all.size(), " ids: make them equal");
       all.resize(static_cast<std::size_t>(map.size()));
-      assign(*cells, all, "cells");
-      values.push_back(values_for(map, *cells, nullptr, PHL_REPLACE));
+      assign(cells, all, "cells");
+      values.push_back(values_for(map, cells, nullptr, PHL_REPLACE));
     };
     collective(map.communicator(), "index_map%localize_ragged", setup_limit(object.options), read,
         [&] { map.forward(values); });
   });
 }
 
-int phl_f_migration_create(const int* comm, phl_migration* migration) {
-  return phl_migration_create(comm_of(comm), migration);
+int phl_f_init_migration(const int* comm, phl_migration* made) {
+  return phl_migration_create(comm_of(comm), made);
 }
 
-int phl_f_migration_send(phl_migration migration, Array ranks, Array received, Array a, Array b,
-    Array c, Array d, Array e, Array f, Array g, Array h) {
+int phl_f_send(phl_migration migration, Array ranks, Array received, PHL_EIGHT) {
   return with(migration, [&](auto& object) {
     std::vector<int> to;
     std::vector<CellValues> rows;
     const auto check = [&] {
       rows = rows_of({a, b, c, d, e, f, g, h});
       to = ints_of(ranks, "ranks");
-      require_room(*received, 1, "received");
+      require_room(received, 1, "received");
     };
     const int64_t count = collective(object.communicator(), "a migration", 0, check,
         [&] { return object.migration.send(to, rows); });
-    assign(*received, {count}, "received");
+    assign(received, {count}, "received");
   });
 }
 
-int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, Array d, Array e,
-    Array f, Array g, Array h, Array sources) {
+int phl_f_receive(phl_migration migration, PHL_EIGHT, Array sources) {
   return with(migration, [&](const auto& object) {
     object.migration.receive(rows_of({a, b, c, d, e, f, g, h}));
     put(sources, object.migration.sources(), "sources");
@@ -243,36 +205,43 @@ int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, 
 }
 
 // Arrays of owned cells and ghosts, or one of each.
-int phl_f_map_call(phl_index_map map, int call, int reduction, Array a, Array b, Array c, Array d,
-    Array e, Array f, Array g, Array h, Array ghosts) {
+int phl_f_map_call(phl_index_map map, int call, PHL_EIGHT, Array ghosts, Array reduction) {
   return with(map, [&](auto& object) {
+    const int how = int_of(number_of(reduction, PHL_REPLACE));
     object.arrays.clear();
     for (Array x : {a, b, c, d, e, f, g, h})
-      if (x != nullptr) object.arrays.push_back(values_for(object.map, *x, ghosts, reduction));
+      if (x != nullptr) object.arrays.push_back(values_for(object.map, x, ghosts, how));
     const auto number = static_cast<std::size_t>(call);
     if (number < std::size(calls)) (object.map.*calls[number])(object.arrays);
-    else
-      (object.map.*reductions[number - std::size(calls)])(object.arrays, reduction_from(reduction));
+    else (object.map.*reductions[number - std::size(calls)])(object.arrays, reduction_from(how));
   });
 }
 
-int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
-  return transfer(map, "index_map%distribute", false, root, all, x);
-}
-int phl_f_collate(phl_index_map map, int root, Array x, Array all) {
-  return transfer(map, "index_map%collate", true, root, all, x);
+int phl_f_transfer(phl_index_map map, int to_root, Array root, Array all, Array a) {
+  const char* const call = to_root != 0 ? "index_map%collate" : "index_map%distribute";
+  const int from = int_of(number_of(root));
+  return transfer(map, call, to_root != 0, from, [&](const IndexMap& m) {
+    const auto [mine, count] = fortran::cells_of(a, "the array of owned cells");
+    if (count != m.size() && count != m.owned())
+      refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
+          m.owned(), ": make them equal");
+    if (m.communicator().rank() != from) return Transfer{mine, mine};
+    const auto [everything, cells] = fortran::cells_of(all, "the array of all cells");
+    require_equal_cells(mine, everything);
+    return Transfer{mine, everything, cells};
+  });
 }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
   return with(map, [&](const auto& object) {
-    const auto given = cells_from_zero(*cells, "there is no local cell ", object.map.size());
-    assign(*ids, ids_of(object.map, given), "ids", 1);
+    const auto given = cells_from_zero(cells, "there is no local cell ", object.map.size());
+    assign(ids, ids_of(object.map, given), "ids", 1);
   });
 }
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
   return with(map, [&](const auto& object) {
-    const Ids given = integers_of(*ids, "ids", -1);
+    const Ids given = integers_of(ids, "ids", -1);
     std::vector<local_index> found(given.size());
     object.domain().local_of(given, found);
     put(cells, found, "cells", 1);
@@ -281,22 +250,23 @@ int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
   return with(map, [&](const auto& object) {
-    Ids given;
-    const auto check = [&] {
-      given = integers_of(*ids, "ids", -1);
-      require_room(*ranks, given.size(), "ranks");
+    const auto find = [&] {
+      const Ids given = integers_of(ids, "ids", -1);
+      require_room(ranks, given.size(), "ranks");
+      return object.domain().owners_of(given);
     };
-    const auto owners = collective(object.communicator(), "index_map%owners",
-        setup_limit(object.options), check, [&] { return object.domain().owners_of(given); });
-    put(ranks, owners, "ranks");
+    put(ranks,
+        collective(
+            object.communicator(), "index_map%owners", setup_limit(object.options), [] {}, find),
+        "ranks");
   });
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
   return with(map, [&](auto& object) {
     const auto read = [&] {
-      Ids given = integers_of(*ids, "ids");
-      require_room(*cells, given.size(), "cells");
+      Ids given = integers_of(ids, "ids");
+      require_room(cells, given.size(), "cells");
       const IndexedDomain& domain = object.domain();
       const global_index last = domain.global_size();
       for (global_index& id : given) {
@@ -328,11 +298,13 @@ int phl_f_places(phl_index_map map, Array owned, Array ghosts) {
 /* The last message; ids and places in it count from 0, Fortran's from 1. */
 const char* phl_f_last_error(void) {
   thread_local std::string text;
-  text = phl_last_error();
-  for (const char* counted : {"global id", " place ", "list for rank"})
-    if (text.find(counted) != std::string::npos)
-      return (text += " (numbers of cells are counted from 0 here)").c_str();
-  return text.c_str();
+  const int status = guarded([&] {
+    text = phl_last_error();
+    for (const char* counted : {"global id", " place ", "list for rank"})
+      if (text.find(counted) != std::string::npos)
+        return void(text += " (numbers of cells are counted from 0 here)");
+  });
+  return status == 0 ? text.c_str() : phl_last_error();
 }
 
 }  // extern "C"

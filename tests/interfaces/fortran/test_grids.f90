@@ -428,6 +428,10 @@ contains
     call check(stat /= 0 .and. index(message, 'cells in dimension') > 0, 'groups: an array that does not fit')
     call both%init([groups(2), groups(2)], stat=stat, errmsg=message)
     call check(stat /= 0 .and. index(message, 'field 0 of group 1 share memory') > 0, 'groups: the same array twice')
+    call groups(1)%init(domain, u)
+    if (rank == ranks - 1) call map%free()
+    call both%init(groups, stat=stat, errmsg=message)
+    call check_failure('groups: freed on a rank', stat, phl_error_value, message, 'group 1: index map handle was freed')
   end subroutine
 
   !> Arrays of all groups that no exchange has seen, and ghosts apart from the owned cells in the middle of them.
