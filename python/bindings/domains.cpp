@@ -71,7 +71,7 @@ void bind_cells(nb::module_& module) {
             std::vector<global_index> ids;
             for (const std::int64_t cell : span_of(cells))
               ids.push_back(domain.global_of(
-                  static_cast<local_index>(std::clamp<std::int64_t>(cell, -1, INT32_MAX))));
+                  static_cast<local_index>(std::clamp<std::int64_t>(cell, INT32_MIN, INT32_MAX))));
             return to_numpy(std::move(ids));
           })
       .def("local_of",

@@ -513,7 +513,7 @@ def CubedSphere(cells: int, levels: Sequence[int] = (), **options: Any) -> Carte
     if np.isscalar(halo):
         halo = (0, halo, halo, *(0 for _ in levels))
     seams = [
-        Seam(*((axis, _SIDES[side], tile) for axis, side, tile in ends), (), tuple(axis for axis in (1, 2) if backward >> axis & 1), "corner")
-        for *ends, _, backward, _ in _core.cube_seams(1)
+        Seam((axis, _SIDES[side], tile), (end, _SIDES[to], other), (), tuple(each for each in (1, 2) if backward >> each & 1), "corner")
+        for (axis, side, tile), (end, to, other), _, backward, _ in _core.cube_seams(1)
     ]
     return CartesianDomain((6, cells, cells, *levels), halo=halo, seams=seams, tile_axis=0, **options)
