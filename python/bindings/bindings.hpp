@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -10,20 +11,70 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <bit>
 #include <memory>
 #include <string_view>
 
-#include "parhelion/core/error.hpp"
-#include "parhelion/domain/box.hpp"
+#include "parhelion/pattern/pattern.hpp"
+#include "parhelion/redistribution/redistribution.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace nanobind::detail {
+using namespace parhelion;
+
+/// Structures cross as tuples of members, enumerations in them as numbers.
+template <class T, auto... members>
+struct Members {
+  template <auto member>
+  using Type = std::decay_t<decltype(std::declval<T>().*member)>;
+  template <class Member>
+  using Crossing = typename std::conditional_t<std::is_enum_v<Member>, std::underlying_type<Member>,
+      std::type_identity<Member>>::type;
+  using All = std::tuple<Crossing<Type<members>>...>;
+  NB_TYPE_CASTER(T, make_caster<All>::Name)
+
+  bool from_python(handle given, std::uint8_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<All> all;
+    if (!all.from_python(given, flags, cleanup)) return false;
+    std::apply([&](auto... each) { ((value.*members = static_cast<Type<members>>(each)), ...); },
+        static_cast<All>(all));
+    return true;
+  }
+  static handle from_cpp(const T& from, rv_policy policy, cleanup_list* cleanup) noexcept {
+    return make_caster<All>::from_cpp(
+        All(static_cast<Crossing<Type<members>>>(from.*members)...), policy, cleanup);
+  }
+};
+
+#define PARHELION_CROSSES(T, ...) \
+  template <> \
+  struct type_caster<T> : Members<T, __VA_ARGS__> {};
+PARHELION_CROSSES(Axis, &Axis::starts, &Axis::periodic)
+PARHELION_CROSSES(Box, &Box::lo, &Box::hi)
+PARHELION_CROSSES(Block, &Block::owned, &Block::held, &Block::position)
+PARHELION_CROSSES(BoxPiece, &BoxPiece::block, &BoxPiece::cells)
+PARHELION_CROSSES(HaloWidth, &HaloWidth::lower, &HaloWidth::upper, &HaloWidth::listed)
+PARHELION_CROSSES(Move, &Move::from, &Move::to)
+PARHELION_CROSSES(Periodicity, &Periodicity::along, &Periodicity::listed)
+PARHELION_CROSSES(RankOrder, &RankOrder::fill, &RankOrder::ranks)
+PARHELION_CROSSES(TileSide, &TileSide::axis, &TileSide::side, &TileSide::tile)
+PARHELION_CROSSES(Seam, &Seam::from, &Seam::to, &Seam::axes, &Seam::backward, &Seam::pivot)
+PARHELION_CROSSES(StaleGhost, &StaleGhost::field, &StaleGhost::owner, &StaleGhost::cell,
+    &StaleGhost::component, &StaleGhost::here, &StaleGhost::there, &StaleGhost::text)
+PARHELION_CROSSES(StaleGhosts, &StaleGhosts::count, &StaleGhosts::first)
+PARHELION_CROSSES(Stagger, &Stagger::along)
+using Grid = CartesianOptions;
+PARHELION_CROSSES(Grid, &Grid::halo, &Grid::periodic, &Grid::process_grid, &Grid::splits,
+    &Grid::blocks_per_rank, &Grid::neighbors, &Grid::algorithm, &Grid::rank_order, &Grid::boundary,
+    &Grid::seams, &Grid::tile_axis)
+#undef PARHELION_CROSSES
+
+}  // namespace nanobind::detail
+
 namespace parhelion::python {
 
-void bind_communicator(nb::module_& module);
 void bind_domains(nb::module_& module);
 void bind_exchange(nb::module_& module);
 void bind_index_map(nb::module_& module);
@@ -38,20 +89,6 @@ auto unlocked(Work&& work) {
   return work();
 }
 
-using IntList = const std::vector<int>&;
-using Ints = nb::typed<nb::tuple, int, nb::ellipsis>;
-using Flags = nb::typed<nb::tuple, bool, nb::ellipsis>;
-using Sides = nb::typed<nb::tuple, nb::typed<nb::tuple, int, int>,
-    nb::ellipsis>;                                 ///< (lower, upper) per dimension
-using Corners = nb::typed<nb::tuple, Ints, Ints>;  ///< (first, …), (past the end, …)
-
-template <class Each>
-nb::tuple tuple_of(int count, Each&& each) {
-  nb::list all;
-  for (int i = 0; i < count; ++i) all.append(each(static_cast<std::size_t>(i)));
-  return nb::tuple(all);
-}
-
 template <class Range, class Each>
 nb::list list_of(const Range& range, Each&& each) {
   nb::list all;
@@ -59,36 +96,13 @@ nb::list list_of(const Range& range, Each&& each) {
   return all;
 }
 
-inline nb::tuple corners_of(const Box& box, int dimensions) {
-  const auto along = [=](const auto& cell) {
-    return tuple_of(dimensions, [&](std::size_t d) { return cell[d]; });
-  };
-  return nb::make_tuple(along(box.lo), along(box.hi));
-}
-
-/// (lower, upper) per dimension; missing ones have no halo.
-using GivenSides = const std::vector<std::pair<int, int>>&;
-inline HaloWidth halo_from(GivenSides sides) {
-  HaloWidth width(0);
-  for (std::size_t d = 0; d < std::min<std::size_t>(sides.size(), max_dimensions); ++d)
-    width.lower[d] = sides[d].first, width.upper[d] = sides[d].second;
-  return width;
-}
-
-inline Stagger stagger_from(IntList along) {
-  Stagger stagger;
-  for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
-    stagger.along[d] =
-        static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // invalid stays invalid
-  return stagger;
-}
-
 template <class T>
 using Numpy = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 /// Arguments from Python: contiguous, read only, not kept.
 template <class T>
 using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Ids = Given<std::int64_t>;
+using Ids = Given<global_index>;
+using Cells = Given<local_index>;
 
 /// A NumPy array whose base owns the memory.
 template <class T, class Owner>
@@ -111,17 +125,17 @@ std::span<const T> span_of(const Given<T>& values) {
 }
 
 template <class T>
-std::vector<T> vector_of(std::span<const T> values) {
-  return {values.begin(), values.end()};
+std::vector<T> vector_of(const Given<T>& values) {
+  return {values.data(), values.data() + values.size()};
 }
 
 /// The writable buffer of a Python object; false if it has none.
 class Buffer {
  public:
   explicit Buffer(nb::handle object) { look(object); }
-  /// Without a buffer, or with a mask: the NumPy array of `as_array`, which `made` keeps. Throws
+  /// Without a buffer, or with a mask: that of a NumPy array of it, which `made` keeps. Throws
   /// Error if that has none either.
-  Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
+  Buffer(nb::handle object, const std::string& name, nb::list& made, bool on_device = false) {
     static constinit nb::handle masked;  // a guarded import would block threads with the lock
     if (!masked.is_valid())
       masked = nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
@@ -129,7 +143,8 @@ class Buffer {
       return reinterpret_cast<PyTypeObject*>(type.ptr());
     };
     if (!PyType_IsSubtype(type_of(object.type()), type_of(masked)) && look(object)) return;
-    made.append(as_array(object, name));
+    made.append(nb::module_::import_("parhelion.domain.fields")
+            .attr("callable_array")(object, name, on_device));
     if (!look(made[made.size() - 1]))
       throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);
   }

@@ -1,69 +1,47 @@
-#include "parhelion/exchange/exchange.hpp"
-
 #include "python_exchange.hpp"
 
 namespace parhelion::python {
 namespace {
 
-void set_layers(Field& field, GivenSides halo, GivenSides array_halo, IntList stagger,
-    bool owns_ends, int sign, int vector, int along) {
-  field.halo = halo_from(halo);
-  field.array_halo = halo_from(array_halo);
-  field.stagger = stagger_from(stagger);
-  field.boundary = owns_ends ? Boundary::owned : Boundary::open;
-  field.sign = static_cast<std::int8_t>(sign);
-  field.vector = static_cast<std::int16_t>(vector);
-  field.along = static_cast<std::int8_t>(along);
+// Per block, the first owned cell, the strides, and that of components.
+using Blocks = std::vector<std::tuple<std::uintptr_t, decltype(BlockView::strides), byte_count>>;
+// Depth, halo of the array, stagger, whether ends are owned, sign, vector, along.
+using Layers =
+    std::tuple<HaloWidth, HaloWidth, Stagger, bool, std::int8_t, std::int16_t, std::int8_t>;
+
+// Keeps nothing alive. Without layers, the field is of an index map.
+Field make_field(const std::string& element, int components, bool on_device, const Blocks& blocks,
+    const std::optional<Layers>& layers) {
+  Field field;
+  field.element = parse_element(element);
+  field.components = components;
+  field.component_stride = field.element.size;
+  field.indexed = !layers;
+  field.space = on_device ? MemorySpace::device : MemorySpace::host;
+  for (const auto& [first, strides, apart] : blocks)
+    field.blocks.push_back({reinterpret_cast<std::byte*>(first), strides, apart});
+  if (layers) {
+    bool owned = false;
+    std::tie(field.halo, field.array_halo, field.stagger, owned, field.sign, field.vector,
+        field.along) = *layers;
+    field.boundary = owned ? Boundary::owned : Boundary::open;
+  }
+  return field;
 }
 
-void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides,
-    byte_count component_stride) {
-  BlockView block;
-  block.first = reinterpret_cast<std::byte*>(first);
-  block.component_stride = component_stride;
-  std::copy_n(strides.begin(), std::min<std::size_t>(strides.size(), max_dimensions),
-      block.strides.begin());
-  field.blocks.push_back(block);
-}
-
-void bind_field(nb::module_& module) {
-#define PARHELION_TEXT(name, ...) #name,
-  module.attr("elements") =
-      nb::tuple(nb::cast(std::vector<std::string>{PHL_SCALARS(PARHELION_TEXT)}));
-#undef PARHELION_TEXT
-  nb::class_<Field>(module, "Field", "Where the values of one field lie. Keeps nothing alive.")
-      .def(
-          "__init__",
-          [](Field* self, const std::string& element, int components, bool indexed,
-              bool on_device) {
-            const Element kind = parse_element(element);
-            new (self) Field{kind, components, kind.size, HaloWidth(0), indexed, {},
-                on_device ? MemorySpace::device : MemorySpace::host};
-          },
-          "element"_a, "components"_a, "indexed"_a, "on_device"_a)
-      .def("set_layers", &set_layers, "halo"_a, "array_halo"_a, "stagger"_a, "owns_ends"_a,
-          "sign"_a, "vector"_a, "along"_a)
-      .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
-      .def("__str__", [](const Field& field) { return to_string(field); });
-}
-
-// NumPy's array interface of a DLPack tensor, whose values are not accessed.
-nb::dict device_array(const nb::ndarray<>& tensor) {
-  nb::list shape, strides;
+// Shape, strides, type and address for NumPy's array interface of a DLPack tensor.
+auto device_array(const nb::ndarray<>& tensor) {
   const auto bytes = static_cast<std::int64_t>(tensor.itemsize());
+  std::vector<std::int64_t> shape, strides;
   for (std::size_t d = 0; d < tensor.ndim(); ++d) {
-    shape.append(tensor.shape(d));
-    strides.append(tensor.stride(d) * bytes);
+    shape.push_back(tensor.shape_ptr()[d]);
+    strides.push_back(tensor.stride(d) * bytes);
   }
   constexpr std::string_view kinds = "iufVVcb";  // by DLDataTypeCode
   const auto code = static_cast<std::size_t>(tensor.dtype().code);
-  nb::dict told;
-  told["shape"] = nb::tuple(shape);
-  told["strides"] = nb::tuple(strides);
-  told["typestr"] =
-      std::string("<") + (code < kinds.size() ? kinds[code] : 'V') + std::to_string(bytes);
-  told["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor.data()), false);
-  return told;
+  return std::tuple(shape, strides,
+      std::string("<") + (code < kinds.size() ? kinds[code] : 'V') + std::to_string(bytes),
+      reinterpret_cast<std::uintptr_t>(tensor.data()));
 }
 
 std::uintptr_t address_of(nb::handle stream) {
@@ -92,9 +70,7 @@ void await_stream(std::uintptr_t stream, std::uintptr_t array) {
 }
 
 std::string text(const Py_ssize_t* values, std::size_t count) {
-  std::string all;
-  for (std::size_t i = 0; i < count; ++i) all += (i == 0 ? "" : ", ") + std::to_string(values[i]);
-  return "(" + all + (count == 1 ? ",)" : ")");
+  return nb::repr(nb::tuple(nb::cast(std::vector(values, values + count)))).c_str();
 }
 
 [[noreturn]] void refuse(
@@ -107,16 +83,20 @@ std::string text(const Py_ssize_t* values, std::size_t count) {
 // allocation for arrays with a buffer, such as NumPy's.
 class CallArrays {
  public:
-  // `entries`: per field, its arrays, each with [(native array number, byte offset to its first
-  // owned cell), …]. `as_array` converts other objects to NumPy arrays.
-  CallArrays(const nb::list& entries, nb::object as_array) : as_array_(std::move(as_array)) {
-    for (nb::handle entry : entries) {
+  // Per field, its arrays, each with its native arrays: numbers, byte offsets to the first owned
+  // cell.
+  using Places = std::vector<std::pair<std::size_t, Py_ssize_t>>;
+  using Entries = std::vector<std::vector<std::pair<nb::object, Places>>>;
+  CallArrays(const Entries& entries, bool on_device) : on_device_(on_device) {
+    for (const auto& entry : entries) {
       auto& arrays = entries_.emplace_back();
-      for (nb::handle each : nb::cast<nb::list>(entry)) {
-        arrays.push_back(read(each[0]));
-        arrays.back().places = nb::cast<std::vector<std::pair<std::size_t, Py_ssize_t>>>(each[1]);
-        for (const auto& [number, offset] : arrays.back().places)
-          places_.resize(std::max(places_.size(), number + 1));
+      for (const auto& [array, places] : entry) {
+        const Buffer buffer(array);
+        if (!buffer) throw Error("an array of the exchange shows no memory", ErrorKind::type);
+        const int n = buffer->ndim;
+        arrays.push_back({buffer.format(), {buffer->shape, buffer->shape + n},
+            {buffer->strides, buffer->strides + n}, places});
+        places_.resize(places_.size() + places.size());
       }
     }
   }
@@ -147,15 +127,8 @@ class CallArrays {
   struct Made {
     std::string format;
     std::vector<Py_ssize_t> shape, strides;
-    std::vector<std::pair<std::size_t, Py_ssize_t>> places;
+    Places places;
   };
-  static Made read(nb::handle array) {
-    const Buffer buffer(array);
-    if (!buffer) throw Error("an array of the exchange shows no memory", ErrorKind::type);
-    const int n = buffer->ndim;
-    return {buffer.format(), {buffer->shape, buffer->shape + n},
-        {buffer->strides, buffer->strides + n}, {}};
-  }
 
   // One array, a list or tuple of them, or an object with `arrays` and `halo`.
   void take_entry(std::size_t i, nb::handle given) {
@@ -177,7 +150,7 @@ class CallArrays {
 
   void take(const std::string& name, const Made& made, nb::handle array) {
     const std::size_t before = made_.size();
-    const Buffer buffer(array, name, as_array_, made_);
+    const Buffer buffer(array, name, made_, on_device_);
     if (made_.size() > before && buffer->len > 0)
       if (const nb::object told = nb::getattr(made_[before], "stream", nb::none()); !told.is_none())
         streams_.emplace_back(
@@ -200,84 +173,34 @@ class CallArrays {
   }
 
   std::vector<std::vector<Made>> entries_;
-  nb::object as_array_;
+  bool on_device_;
   nb::list made_;
   std::vector<std::byte*> places_;
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> streams_;  // and their arrays
 };
 
-class PythonExchange final : public PythonExchangeOf<Exchange> {
+class PythonExchange final : public ExchangeOf<Exchange> {
  public:
-  using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
+  using Groups = std::vector<std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>>;
 
-  PythonExchange(std::vector<PythonGroup> given, const ExchangeOptions& options, nb::object arrays,
-      const nb::list& call_arrays, nb::object as_array)
-      : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
-    const nb::gil_scoped_release released;
-    std::vector<Group> groups;
-    for (auto& [source, fields] : given)
-      groups.push_back(std::visit(
-          [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
-    make(std::move(groups), options);
-  }
+  PythonExchange(Groups given, const ExchangeOptions& options, nb::object arrays,
+      const CallArrays::Entries& call_arrays, bool on_device)
+      : ExchangeOf(std::move(arrays), unlocked([&] {
+          std::vector<Group> groups;
+          for (auto& [source, fields] : given)
+            groups.push_back(std::visit(
+                [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
+          return Exchange(std::move(groups), options);
+        })),
+        call_arrays_(call_arrays, on_device) {}
   // A subset.
-  PythonExchange(const PythonExchange& whole, IntList fields, GivenSides depth, Neighbors neighbors,
-      nb::object arrays, const nb::list& call_arrays, nb::object as_array)
-      : PythonExchangeOf(std::move(arrays), whole.guard_),
-        call_arrays_(call_arrays, std::move(as_array)) {
-    Only only{.fields = fields, .neighbors = neighbors};
-    if (!depth.empty()) {
-      only.depth = halo_from(depth);
-      only.depth.listed = static_cast<int>(depth.size());
-    }
-    make(whole.exchange_->only(only));
-  }
-  void prepare() {
-    guarded([&] { exchange_->prepare(); });
-  }
-  void retune(const nb::args& arrays) {
-    with(arrays, [&](const ArrayList& list) { exchange_->retune(list); });
-  }
-  void check(const nb::args& arrays) {
-    with(arrays, [&](const ArrayList& list) { exchange_->check(list); });
-  }
-  void run(const nb::args& arrays, nb::handle stream) {
-    const Call call = enter(arrays, stream);
-    released([&] {
-      exchange_->run_with(Direction::forward, Reduction::replace, call.arrays, call.queue.get());
-    });
-  }
-  void run_many(long times) {
-    guarded([&] {
-      for (long i = 0; i < times; ++i) (*exchange_)();
-    });
-  }
-  void reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
-    const Call call = enter(arrays, stream);
-    combine(reduction, [&](Reduction how) {
-      exchange_->run_with(Direction::reverse, how, call.arrays, call.queue.get());
-    });
-  }
-  void begin(const nb::args& arrays, nb::handle stream) {
-    begin_with(Direction::forward, {}, arrays, stream);
-  }
-  void begin_reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
-    begin_with(Direction::reverse, reduction, arrays, stream);
-  }
-  using Stale =
-      std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
-  std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
-    StaleGhosts found;
-    with(arrays, [&](const ArrayList& list) { found = exchange_->stale(list); });
-    std::vector<Stale> first;
-    for (const StaleGhost& each : found.first)
-      first.emplace_back(
-          each.field, each.owner, each.cell, each.component, each.here, each.there, each.text);
-    return {std::move(found.count), std::move(first)};
-  }
+  PythonExchange(const PythonExchange& whole, const std::vector<int>& fields,
+      const HaloWidth& depth, int neighbors, nb::object arrays,
+      const CallArrays::Entries& call_arrays, bool on_device)
+      : ExchangeOf(std::move(arrays),
+            whole.native().only({fields, depth, static_cast<Neighbors>(neighbors)}), whole.guard_),
+        call_arrays_(call_arrays, on_device) {}
 
- private:
-  void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
   // Arrays are valid until the next call; no queue if the stream is None.
   struct Call {
     Guard::Inside inside;
@@ -289,23 +212,25 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
         arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays)),
         stream.is_none() ? nullptr : queue_of(stream, arrays)};
   }
-  template <class Work>
-  void with(const nb::args& arrays, Work&& work) {
-    const Call call = enter(arrays);
-    released([&] { work(call.arrays); });
+  void run(
+      Direction direction, const PassedReduction& how, const nb::args& arrays, nb::handle stream) {
+    const Call call = enter(arrays, stream);
+    released([&] { native().run_with(direction, how.reduction(), call.arrays, call.queue.get()); });
+    how.rethrow();
   }
-  void begin_with(
-      Direction direction, nb::handle reduction, const nb::args& arrays, nb::handle stream) {
+  void begin(Direction direction, PassedReduction how, const nb::args& arrays, nb::handle stream) {
     Call call = enter(arrays, stream);
     // Keeps the arrays alive until the next begin names others.
     nb::object used;
     if (arrays.size() > 0) used = nb::make_tuple(arrays, call_arrays_.made());
-    start(reduction ? PassedReduction(reduction) : PassedReduction(), std::move(used),
-        [&](Reduction how) {
-          return exchange_->begin_with(direction, how, call.arrays, call.queue.get());
-        });
+    start(std::move(how), std::move(used), [&](Reduction reduction) {
+      return native().begin_with(direction, reduction, call.arrays, call.queue.get());
+    });
     queue_ = std::move(call.queue);
   }
+
+ private:
+  void finish() override { queue_ ? native().end(*queue_) : AnyExchange::finish(); }
   std::shared_ptr<Queue> queue_of(nb::handle stream, const nb::args& arrays) const {
     const std::uintptr_t address = address_of(stream);
     auto queue = queue_of_stream(reinterpret_cast<void*>(address));
@@ -316,44 +241,23 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
   std::shared_ptr<Queue> queue_;  // of the last begin
 };
 
-auto sent_by(auto (Plan::*of)(Direction) const) {
-  return [of](const PythonExchange& self, const std::string& direction) {
-    if (direction != "forward" && direction != "reverse")
-      throw Error("unknown direction '" + direction + "': use forward or reverse");
-    return (self.exchange().plan().*of)(
-        direction == "forward" ? Direction::forward : Direction::reverse);
+using Python = PythonExchange;
+
+// A call of the native object with arrays.
+auto with_arrays(auto call) {
+  return [call](Python& self, const nb::args& arrays) {
+    const auto entered = self.enter(arrays);
+    return self.released([&] { return call(self.native(), entered.arrays); });
   };
 }
 
-void bind_transport(nb::class_<PythonExchange>& of) {
-  of.def_prop_ro("kept_alive", &PythonExchange::arrays,
-        nb::sig("def kept_alive(self, /) -> typing.Any"),
-        "What it keeps alive: the arrays as passed, and NumPy's views of them.")
-      .def_prop_ro(
-          "transport", [](const PythonExchange& self) { return self.exchange().transport(); },
-          "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
-      .def(
-          "explain", [](const PythonExchange& self) { return self.exchange().explain(); },
-          "What was chosen for which neighbor and why, in a few lines.")
-      .def("bytes_sent", sent_by(&Plan::bytes_sent), "direction"_a = "forward",
-          "Bytes that this rank sends to other ranks in one exchange. Local.")
-      .def("messages_sent", sent_by(&Plan::messages_sent), "direction"_a = "forward",
-          "Messages that this rank sends to other ranks in one exchange. Local.");
-}
-
-void bind_options(nb::module_& module) {
-#define PARHELION_OPTION(kind, name) .def_rw(#name, &ExchangeOptions::name)
-  nb::class_<ExchangeOptions>(module, "ExchangeOptions")
-      .def(nb::init<>()) PHL_EXCHANGE_OPTIONS(PARHELION_OPTION);
-#undef PARHELION_OPTION
-  module.def(
-      "setup_limit",
-      [](double timeout_s, bool check) {
-        ExchangeOptions options;
-        options.timeout_s = timeout_s, options.check = check;
-        return setup_limit(options);
-      },
-      "timeout_s"_a, "check"_a);
+auto sent_by(auto (Plan::*of)(Direction) const) {
+  return [of](const Python& self, const std::string& direction) {
+    const bool forward = direction == "forward";
+    if (!forward && direction != "reverse")
+      throw Error("unknown direction '" + direction + "': use forward or reverse");
+    return (self.native().plan().*of)(forward ? Direction::forward : Direction::reverse);
+  };
 }
 
 void bind_step(nb::module_& module) {
@@ -361,9 +265,8 @@ void bind_step(nb::module_& module) {
       .def("end", &PythonStep::end,
           "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
       .def("test", &PythonStep::test,
-          "Progresses the exchange without waiting. Whether `end`, which is still required, "
-          "will return or raise at once; true for a\n"
-          "step that has ended.")
+          R"(Progresses the exchange without waiting. Whether `end`, which is still required, will
+return or raise at once; true for a step that has ended.)")
       .def_prop_ro(
           "ended", &PythonStep::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
       .def("__enter__", [](nb::typed<nb::object, PythonStep> self) { return self; })
@@ -375,31 +278,12 @@ void bind_step(nb::module_& module) {
           nb::sig("def __exit__(self, *exception: object) -> None"));
 }
 
-std::string names(const std::string& before_last) {
-  std::string all;
-  for (int kind = 0; kind < Reduction::user; ++kind)
-    all += (kind == 0                        ? ""
-               : kind + 1 == Reduction::user ? before_last
-                                             : ", ") +
-           to_string(static_cast<Reduction::Kind>(kind));
-  return all;
-}
-
-Reduction parse(const std::string& name) {
-  for (int kind = 0; kind < Reduction::user; ++kind)
-    if (const Reduction one = static_cast<Reduction::Kind>(kind); to_string(one) == name)
-      return one;
-  throw Error("unknown reduction '" + name + "': use " + names(" or "));
-}
-
-void bind_reduction(nb::module_& module) {
-  nb::class_<PythonReduction>(module, "Reduction")
-      .def(
-          "__init__",
-          [](PythonReduction* self, const std::string& element, nb::object combine) {
-            new (self) PythonReduction{parse_element(element), std::move(combine)};
-          },
-          "element"_a, "combine"_a);
+// The library's reductions.
+std::string names(const char* before_last = ", ") {
+#define PARHELION_NAME(name, ...) ", " #name
+  const std::string all = std::string(PHL_REDUCTIONS(PARHELION_NAME)).substr(2);
+#undef PARHELION_NAME
+  return std::string(all).replace(all.rfind(", "), 2, before_last);
 }
 
 }  // namespace
@@ -419,83 +303,124 @@ void PassedReduction::Own::combine(std::byte* into, const std::byte* from, byte_
 }
 
 PassedReduction::PassedReduction(nb::handle given) {
-  if (nb::isinstance<nb::str>(given)) named_ = parse(nb::cast<std::string>(given));
-  else if (nb::isinstance<PythonReduction>(given))
+  if (nb::isinstance<PythonReduction>(given)) {
     own_ = std::make_unique<Own>(*nb::inst_ptr<PythonReduction>(given));
-  else
+    return;
+  }
+  if (!nb::isinstance<nb::str>(given))
     throw Error(
-        "a reduction is a name (" + names(", ") + ") or a function of two arrays", ErrorKind::type);
+        "a reduction is a name (" + names() + ") or a function of two arrays", ErrorKind::type);
+  const auto name = nb::cast<std::string>(given);
+  int kind = 0;
+  while (to_string(named_ = static_cast<Reduction::Kind>(kind)) != name)
+    if (++kind == Reduction::user)
+      throw Error("unknown reduction '" + name + "': use " + names(" or "));
 }
 
 void bind_exchange(nb::module_& module) {
-  bind_field(module);
-  bind_options(module);
-  bind_reduction(module);
+  nb::class_<Field>(module, "Field").def(nb::new_(&make_field));
+#define PARHELION_OPTION(kind, name) .def_rw(#name, &ExchangeOptions::name)
+  nb::class_<ExchangeOptions>(module, "ExchangeOptions")
+      .def(nb::init<>()) PHL_EXCHANGE_OPTIONS(PARHELION_OPTION);
+#undef PARHELION_OPTION
+  module.def("setup_limit", &setup_limit);
+  nb::class_<PythonReduction>(module, "Reduction").def(nb::init<const std::string&, nb::object>());
   bind_step(module);
-  module.def("device_array", &device_array, "tensor"_a);
-  module.def("await_stream", &await_stream, "stream"_a, "array"_a);
-  using Python = PythonExchange;
-  auto made = bind_begun<Python>(module, "Exchange");
-  made.def(nb::init<std::vector<Python::PythonGroup>, const ExchangeOptions&, nb::object,
-               const nb::list&, nb::object>(),
-          "groups"_a, "options"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
-      .def(nb::init<const Python&, IntList, GivenSides, Neighbors, nb::object, const nb::list&,
-               nb::object>(),
-          "whole"_a, "fields"_a, "depth"_a, "neighbors"_a, "arrays"_a, "call_arrays"_a,
-          "as_array"_a)
-      .def("prepare", &Python::prepare,
+  module.def("device_array", &device_array);
+  module.def("await_stream", &await_stream);
+  bind_begun<Python>(module, "Exchange")
+      .def(nb::init<Python::Groups, const ExchangeOptions&, nb::object, const CallArrays::Entries&,
+          bool>())
+      .def(nb::init<const Python&, const std::vector<int>&, const HaloWidth&, int, nb::object,
+          const CallArrays::Entries&, bool>())
+      .def(
+          "prepare", [](Python& self) { self.guarded([&] { self.native().prepare(); }); },
           "Collective: sets up a subset as its first use does. Does nothing if that is done.")
-      .def("__call__", &Python::run, "arrays"_a, "stream"_a.none() = nb::none(),
+      .def(
+          "__call__",
+          [](Python& self, const nb::args& arrays, nb::handle stream) {
+            self.run(Direction::forward, {}, arrays, stream);
+          },
+          "arrays"_a, "stream"_a.none() = nb::none(),
           nb::sig("def __call__(self, *arrays: object, stream: object = None) -> None"),
-          "Fills every ghost with its owner's value: begin and end.\n\n"
-          "`arrays`: others of the same shapes, strides and dtypes as the constructor's, all in "
-          "order, group after group; by default\n"
-          "the constructor's. Each rank chooses its own, without messages. Another layout is a "
-          "ValueError or TypeError on this rank;\n"
-          "then nothing has begun.\n\n"
-          "`stream`: a CUDA stream, an object with `__cuda_stream__` or an address: the exchange "
-          "follows the work on it, and later work\n"
-          "sees the ghosts. None: synchronizes the device before and after.")
-      .def("run_many", &Python::run_many, "times"_a,
-          "Exchanges without Python in between, to measure what Python costs.")
-      .def("begin", giving_step(&Python::begin), "arrays"_a, "stream"_a.none() = nb::none(),
+          R"(Fills every ghost with its owner's value: begin and end.
+
+`arrays`: others of the same shapes, strides and dtypes as the constructor's, all in order, group
+after group; by default the constructor's. Each rank chooses its own, without messages. Another
+layout is a ValueError or TypeError on this rank; then nothing has begun.
+
+`stream`: a CUDA stream, an object with `__cuda_stream__` or an address: the exchange follows the
+work on it, and later work sees the ghosts. None: synchronizes the device before and after.)")
+      .def(
+          "run_many",
+          [](Python& self, long times) {
+            self.guarded([&] {
+              for (long i = 0; i < times; ++i) self.native()();
+            });
+          },
+          "times"_a, "Exchanges without Python in between, to measure what Python costs.")
+      .def("begin", giving_step(+[](Python& self, const nb::args& arrays, nb::handle stream) {
+        self.begin(Direction::forward, {}, arrays, stream);
+      }),
+          "arrays"_a, "stream"_a.none() = nb::none(),
           nb::sig("def begin(self, *arrays: object, stream: object = None) -> Step"),
-          "Starts a call, and returns while messages travel. It ends on the `stream` on which "
-          "it began.\n\n"
-          "Until the step ends, owned cells must not be written and ghosts not accessed.\n\n"
-          "    with exchange.begin():\n"
-          "        update_interior(u)")
-      .def("retune", &Python::retune, "arrays"_a,
-          nb::sig("def retune(self, *arrays: object) -> None"),
-          "Collective: `auto` benchmarks and chooses the transport again; a transport chosen by "
-          "name stays.\n\n"
-          "`arrays` as in a call; their ghosts keep their values. The next use of each subset is "
-          "collective. ValueError while the exchange\n"
-          "or a subset is under way, and for a subset.")
-      .def("_stale", &Python::stale, "arrays"_a,
-          nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, "
-                  "list[int], int, str, str, str]]]"))
-      .def("check", &Python::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
-          "Collective. ValueError on every rank if any rank has stale ghosts, with the first one "
-          "(see `stale`). `arrays` as in a call.")
-      .def("reverse", &Python::reverse, "reduction"_a = "sum", "arrays"_a,
-          "stream"_a.none() = nb::none(),
+          R"(Starts a call, and returns while messages travel. It ends on the `stream` on which it
+began.
+
+Until the step ends, owned cells must not be written and ghosts not accessed.
+
+    with exchange.begin():
+        update_interior(u))")
+      .def("retune",
+          with_arrays([](Exchange& self, const ArrayList& arrays) { self.retune(arrays); }),
+          "arrays"_a, nb::sig("def retune(self, *arrays: object) -> None"),
+          R"(Collective: `auto` benchmarks and chooses the transport again; a transport chosen by
+name stays.
+
+`arrays` as in a call; their ghosts keep their values. The next use of each subset is collective.
+ValueError while the exchange or a subset is under way, and for a subset.)")
+      .def("_stale",
+          with_arrays([](Exchange& self, const ArrayList& arrays) { return self.stale(arrays); }))
+      .def("check",
+          with_arrays([](Exchange& self, const ArrayList& arrays) { self.check(arrays); }),
+          "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
+          R"(Collective. ValueError on every rank if any rank has stale ghosts, with the first one
+(see `stale`). `arrays` as in a call.)")
+      .def(
+          "reverse",
+          [](Python& self, AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
+            self.run(Direction::reverse, PassedReduction(reduction), arrays, stream);
+          },
+          "reduction"_a = "sum", "arrays"_a, "stream"_a.none() = nb::none(),
           nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
                   "stream: object = None) -> None"),
-          "Combines every ghost's value into its owner's: sum (the adjoint of the exchange), "
-          "prod, min, max, replace, bit_and, bit_or,\n"
-          "or a Reduction.\n\n"
-          "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep "
-          "their values, except with the\n"
-          "staged algorithm. TypeError for elements that cannot be combined so.\n\n"
-          "    exchange.reverse(\"sum\", force)        # arrays as in a call")
-      .def("begin_reverse", giving_step(&Python::begin_reverse), "reduction"_a = "sum", "arrays"_a,
-          "stream"_a.none() = nb::none(),
+          R"(Combines every ghost's value into its owner's: sum (the adjoint of the exchange), prod,
+min, max, replace, bit_and, bit_or, or a Reduction.
+
+The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except
+with the staged algorithm. TypeError for elements that cannot be combined so.
+
+    exchange.reverse("sum", force)        # arrays as in a call)")
+      .def("begin_reverse",
+          giving_step(
+              +[](Python& self, AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
+                self.begin(Direction::reverse, PassedReduction(reduction), arrays, stream);
+              }),
+          "reduction"_a = "sum", "arrays"_a, "stream"_a.none() = nb::none(),
           nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
                   "stream: object = None) -> Step"),
-          "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must "
-          "not be accessed and ghosts not written.");
-  bind_transport(made);
+          R"(Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not
+be accessed and ghosts not written.)")
+      .def_prop_ro("kept_alive", &Python::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
+          "What it keeps alive: the arrays as passed, and NumPy's views of them.")
+      .def_prop_ro("transport", telling<Python>(&Exchange::transport),
+          "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
+      .def("explain", telling<Python>(&Exchange::explain),
+          "What was chosen for which neighbor and why, in a few lines.")
+      .def("bytes_sent", sent_by(&Plan::bytes_sent), "direction"_a = "forward",
+          "Bytes that this rank sends to other ranks in one exchange. Local.")
+      .def("messages_sent", sent_by(&Plan::messages_sent), "direction"_a = "forward",
+          "Messages that this rank sends to other ranks in one exchange. Local.");
 }
 
 }  // namespace parhelion::python

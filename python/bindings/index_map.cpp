@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <string_view>
 
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/migration.hpp"
@@ -25,33 +24,32 @@ Element element_of(const Buffer& buffer) {
 #define PARHELION_FORMAT(name, NAME, bytes, format) {Scalar::name, format},
   static constexpr std::pair<Scalar, const char*> known[] = {PHL_SCALARS(PARHELION_FORMAT)};
 #undef PARHELION_FORMAT
+  const auto size = static_cast<std::int32_t>(buffer->itemsize);
   for (const auto& [scalar, format] : known)
-    if (equal_format(buffer.format(), format) && buffer->itemsize == size_of(scalar))
-      return {scalar, static_cast<std::int32_t>(buffer->itemsize)};
+    if (equal_format(buffer.format(), format) && size == size_of(scalar)) return {scalar, size};
   if (has_objects(buffer.format()))
     throw Error("an array has Python objects, which mean nothing on another rank: pass numbers",
         ErrorKind::type);
-  return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
+  return {Scalar::bytes, size};
 }
 
-// The buffers of a call's arrays of a map, or of rows.
+// The buffers of a call's arrays, of a map or of rows.
 class SeenArrays {
  public:
-  SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array)
-      : map_(&map), as_array_(std::move(as_array)) {
-    for (std::size_t i = 0; i < given.size(); ++i) add(given[i], "array " + std::to_string(i));
-  }
-  SeenArrays(std::size_t rows, const nb::tuple& given, nb::object as_array)
-      : as_array_(std::move(as_array)) {
-    for (std::size_t i = 0; i < given.size(); ++i)
-      values_.push_back(see(given[i], static_cast<byte_count>(rows), "array " + std::to_string(i)));
+  SeenArrays(const nb::tuple& given, const IndexMap* map, byte_count rows = 0) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const std::string name = "array " + std::to_string(i);
+      values_.push_back(map == nullptr  ? see(given[i], rows, name)
+                        : map->places() ? see_placed(*map->places(), given[i], name)
+                                        : see_cells(*map, given[i], name));
+    }
   }
   const std::vector<CellValues>& values() const { return values_; }
 
  private:
   // Axes within a cell must be contiguous in C order.
   CellValues see(nb::handle object, byte_count cells, const std::string& name) {
-    const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
+    const Buffer& buffer = buffers_.emplace_back(object, name, kept_);
     if (buffer->ndim < 1 || buffer->shape[0] != cells)
       throw Error(
           name + " has " +
@@ -69,35 +67,30 @@ class SeenArrays {
         static_cast<int>(width / buffer->itemsize)};
   }
   // Any strides. Reverses NumPy's axes: the fastest comes first.
-  CellValues see_placed(nb::handle object, const std::string& name) {
-    const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
+  CellValues see_placed(const Places& places, nb::handle object, const std::string& name) {
+    const Buffer& buffer = buffers_.emplace_back(object, name, kept_);
     ArrayShape shape{buffer.start(), element_of(buffer), static_cast<std::size_t>(buffer->ndim)};
     if (shape.rank < 1 || shape.rank > shape.extents.size())
       throw Error(name + " has " + std::to_string(shape.rank) + " axes: pass 1 to " +
                   std::to_string(shape.extents.size()));
-    for (std::size_t d = 0; d < shape.rank; ++d) {
-      shape.extents[d] = buffer->shape[shape.rank - 1 - d];
-      shape.strides[d] = buffer->strides[shape.rank - 1 - d];
-    }
-    return values_in(*map_->places(), shape);
+    std::reverse_copy(buffer->shape, buffer->shape + shape.rank, shape.extents.begin());
+    std::reverse_copy(buffer->strides, buffer->strides + shape.rank, shape.strides.begin());
+    return values_in(places, shape);
   }
-  void add(nb::handle given, const std::string& name) {
-    if (map_->places()) return values_.push_back(see_placed(given, name));
+  CellValues see_cells(const IndexMap& map, nb::handle given, const std::string& name) {
     if (!PyTuple_Check(given.ptr()) && !PyList_Check(given.ptr()))
-      return values_.push_back(see(given, map_->size(), name));
+      return see(given, map.size(), name);
     if (const auto parts = nb::len(given); parts != 2)
       throw Error(name + " has " + std::to_string(parts) +
                   " parts: pass one array, or a pair of owned cells and ghosts");
-    CellValues owned = see(nb::object(given[0]), map_->owned(), "owned of " + name);
-    const CellValues ghosts = see(nb::object(given[1]), map_->ghosts(), "ghosts of " + name);
+    CellValues owned = see(nb::object(given[0]), map.owned(), "owned of " + name);
+    const CellValues ghosts = see(nb::object(given[1]), map.ghosts(), "ghosts of " + name);
     if (!(owned.element == ghosts.element) || owned.components != ghosts.components)
       throw Error("the parts of " + name + " differ in dtype or components: make them equal");
     owned.ghosts = ghosts.owned;
-    values_.push_back(owned);
+    return owned;
   }
 
-  const IndexMap* map_ = nullptr;
-  nb::object as_array_;
   std::deque<Buffer> buffers_;
   nb::list kept_;
   std::vector<CellValues> values_;
@@ -108,29 +101,23 @@ struct PythonMap : IndexMap {
   using IndexMap::IndexMap;
   explicit PythonMap(IndexMap map) : IndexMap(std::move(map)) {}
   Guard guard;
-
-  template <class Work>
-  auto with_arrays(const nb::tuple& given, const nb::object& as_array, Work&& work) {
-    const Guard::Inside inside(guard);
-    const SeenArrays arrays(*this, given, as_array);
-    return unlocked([&] { return work(CellArrays(arrays.values())); });
-  }
 };
 
-auto calling(auto (IndexMap::*call)(const CellArrays&) const) {
-  return [call](PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
-    return map.with_arrays(
-        given, as_array, [&](const CellArrays& arrays) { return (map.*call)(arrays); });
-  };
-}
+// Calls of maps take arrays, and perhaps a reduction.
+template <class>
+using Passed = AnyReduction;
 
-auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
-  return [combine](PythonMap& map, AnyReduction reduction, const nb::tuple& given,
-             const nb::object& as_array) {
-    const PassedReduction how(reduction);
-    map.with_arrays(given, as_array,
-        [&](const CellArrays& arrays) { (map.*combine)(arrays, how.reduction()); });
-    how.rethrow();
+template <class Result, class... How>
+auto calling(Result (IndexMap::*call)(const CellArrays&, How...) const) {
+  return [call](PythonMap& map, const nb::tuple& given, Passed<How>... reduction) {
+    const PassedReduction how(reduction...);
+    const Guard::Inside inside(map.guard);
+    const SeenArrays arrays(given, &map);
+    const auto run = [&] {
+      return (map.*call)(arrays.values(), static_cast<How>(how.reduction())...);
+    };
+    if constexpr (sizeof...(How) == 0) return unlocked(run);
+    else unlocked(run), how.rethrow();
   };
 }
 
@@ -138,165 +125,137 @@ auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
 class BegunOnMap final : public AnyExchange {
  public:
   template <class Begin>
-  BegunOnMap(nb::handle map, Begin begin, nb::handle reduction, const nb::tuple& given,
-      const nb::object& as_array)
+  BegunOnMap(nb::handle map, const nb::tuple& given, PassedReduction how, Begin&& begin)
       : AnyExchange(
             nb::borrow(map), {std::shared_ptr<void>(), &nb::inst_ptr<PythonMap>(map)->guard}) {
     const auto inside = enter();
     const PythonMap& of = *nb::inst_ptr<PythonMap>(map);
-    const auto seen = std::make_shared<SeenArrays>(of, given, as_array);
+    const auto seen = std::make_shared<SeenArrays>(given, &of);
     held_.more = seen;
-    start(PassedReduction(reduction), {}, [&](Reduction how) {
-      const CellArrays arrays(seen->values());
-      if constexpr (std::is_invocable_v<Begin, const IndexMap&, const CellArrays&>)
-        (of.*begin)(arrays);
-      else (of.*begin)(arrays, how);
-      return of.step(arrays);
+    start(std::move(how), {}, [&](Reduction reduction) {
+      begin(of, seen->values(), reduction);
+      return of.step(seen->values());
     });
   }
 };
 
-auto beginning(auto begin) {
-  return [begin](nb::handle_t<PythonMap> map, AnyReduction reduction, const nb::tuple& given,
-             const nb::object& as_array) {
-    return PythonStep(
-        nb::borrow(map), std::make_shared<BegunOnMap>(map, begin, reduction, given, as_array));
+template <class... How>
+auto beginning(void (IndexMap::*begin)(const CellArrays&, How...) const) {
+  return [begin](nb::handle_t<PythonMap> map, const nb::tuple& given, Passed<How>... reduction) {
+    return PythonStep(nb::borrow(map),
+        std::make_shared<BegunOnMap>(map, given, PassedReduction(reduction...),
+            [&](const IndexMap& of, const CellArrays& arrays, [[maybe_unused]] Reduction how) {
+              (of.*begin)(arrays, static_cast<How>(how)...);
+            }));
   };
 }
 
 // `call` reads the mask, so that all ranks report errors.
-template <class Call>
-auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Call&& call) {
-  const Guard::Inside inside(map.guard);
-  std::optional<SeenArrays> seen;
-  const nb::gil_scoped_release released;
-  return call([&] {
-    const nb::gil_scoped_acquire held;
-    try {
-      return seen.emplace(map, given, as_array).values().at(0);
-    } catch (nb::python_error& error) {
-      throw Error(nb::str(error.value()).c_str(),
-          error.matches(PyExc_TypeError) ? ErrorKind::type : ErrorKind::value);
-    }
-  });
+auto masking(auto call) {
+  return [call](PythonMap& map, const nb::tuple& mask) {
+    const Guard::Inside inside(map.guard);
+    std::optional<SeenArrays> seen;
+    const nb::gil_scoped_release released;
+    return call(map, [&] {
+      const nb::gil_scoped_acquire held;
+      try {
+        return seen.emplace(mask, &map).values().at(0);
+      } catch (nb::python_error& error) {
+        throw Error(nb::str(error.value()).c_str(),
+            error.matches(PyExc_TypeError) ? ErrorKind::type : ErrorKind::value);
+      }
+    });
+  };
 }
 
-// Clamps what does not fit to invalid cells or ranks.
-std::vector<int> narrow(const Ids& values) {
-  std::vector<int> narrowed;
-  for (const std::int64_t value : span_of(values))
-    narrowed.push_back(static_cast<int>(std::clamp<std::int64_t>(value, -2, INT32_MAX)));
-  return narrowed;
-}
-
-struct PythonMigration {
-  Migration migration;
+struct PythonMigration : Migration {
+  using Migration::Migration;
   Guard guard;
 
   // Collective. Python has validated the arguments on all ranks. `make` returns arrays of so many
   // rows.
-  nb::tuple send(const Ids& to, const nb::tuple& given, const std::string& kinds,
-      const nb::object& as_array, const nb::callable& make) {
+  nb::tuple send(
+      const Cells& to, const nb::tuple& given, const std::string& kinds, const nb::callable& make) {
     const Guard::Inside inside(guard);
-    const SeenArrays arrays(to.size(), given, as_array);
-    const auto rows = unlocked([&] { return migration.send(narrow(to), arrays.values(), kinds); });
+    const SeenArrays arrays(given, nullptr, static_cast<byte_count>(to.size()));
+    const auto rows =
+        unlocked([&] { return Migration::send(span_of(to), arrays.values(), kinds); });
     const auto came = nb::cast<nb::tuple>(make(rows));
-    migration.receive(SeenArrays(static_cast<std::size_t>(rows), came, as_array).values());
+    receive(SeenArrays(came, nullptr, rows).values());
     return came;
   }
   Numpy<int> sources() const {
     guard.require_free();
-    return to_numpy(migration.sources());
+    return to_numpy(Migration::sources());
   }
 };
 
-using Numbers = Numpy<local_index>;
-using RankList = std::pair<int, Ids>;
-std::vector<NeighborCells> neighbor_cells(const std::vector<RankList>& lists) {
+using Lists = std::vector<std::pair<int, Cells>>;
+std::vector<NeighborCells> neighbor_cells(const Lists& lists) {
   std::vector<NeighborCells> all;
-  for (const auto& [rank, cells] : lists) all.push_back({rank, narrow(cells)});
+  for (const auto& [rank, cells] : lists) all.push_back({rank, vector_of(cells)});
   return all;
+}
+
+PythonMap from_neighbor_lists(const Communicator& comm, const Lists& lists,
+    const std::optional<Lists>& received, std::vector<global_index> extents, int components_at) {
+  const Places places{{}, {}, std::move(extents), components_at};
+  const auto sent = neighbor_cells(lists);
+  return PythonMap(
+      received ? IndexMap::from_neighbor_lists(sent, neighbor_cells(*received), comm, places)
+               : IndexMap::from_neighbor_lists(sent, comm, places));
 }
 
 }  // namespace
 
 void bind_index_map(nb::module_& module) {
   nb::class_<PythonMap>(module, "IndexMap")
-      .def(nb::init<const IndexedDomain&>(), "domain"_a, Unlocked())
+      .def(nb::init<const IndexedDomain&>(), Unlocked())
       .def_static(
           "push",
-          [](const IndexedDomain& owners, const Ids& cells, const Ids& ranks) {
-            return PythonMap(IndexMap::push(owners, narrow(cells), narrow(ranks)));
+          [](const IndexedDomain& owners, const Cells& cells, const Cells& ranks) {
+            return PythonMap(IndexMap::push(owners, span_of(cells), span_of(ranks)));
           },
-          "owners"_a, "cells"_a, "ranks"_a, Unlocked())
+          Unlocked())
       .def_static(
           "ragged",
           [](const PythonMap& rows, const Ids& counts) {
-            return PythonMap(IndexMap(ragged_domain(rows, span_of(counts))));
+            return PythonMap(ragged_domain(rows, span_of(counts)));
           },
-          "rows"_a, "counts"_a, Unlocked())
-      .def("prepare", calling(&IndexMap::prepare), "arrays"_a, "as_array"_a)
-      .def("prepare_shared", calling(&IndexMap::prepare_shared), "arrays"_a, "as_array"_a)
-      .def_static(
-          "from_neighbor_lists",
-          [](const Communicator& comm, const std::vector<RankList>& lists,
-              const std::optional<std::vector<RankList>>& received,
-              std::vector<global_index> extents, int components_at) {
-            const Places places{{}, {}, std::move(extents), components_at};
-            return PythonMap(
-                received ? IndexMap::from_neighbor_lists(
-                               neighbor_cells(lists), neighbor_cells(*received), comm, places)
-                         : IndexMap::from_neighbor_lists(neighbor_cells(lists), comm, places));
-          },
-          "comm"_a, "lists"_a, "received"_a, "extents"_a, "components_at"_a, Unlocked())
+          Unlocked())
+      .def_static("from_neighbor_lists", &from_neighbor_lists, Unlocked())
       .def(
           "placed",
-          [](const PythonMap& map, const Ids& owned, const Ids& ghosts,
+          [](const PythonMap& map, const Cells& owned, const Cells& ghosts,
               std::vector<global_index> extents, int components_at) {
-            return PythonMap(
-                map.placed({narrow(owned), narrow(ghosts), std::move(extents), components_at}));
+            return PythonMap(map.placed(
+                {vector_of(owned), vector_of(ghosts), std::move(extents), components_at}));
           },
-          "owned"_a, "ghosts"_a, "extents"_a, "components_at"_a, Unlocked())
-      .def("forward", calling(&IndexMap::forward), "arrays"_a, "as_array"_a)
-      .def("reverse", combining(&IndexMap::reverse), "reduction"_a, "arrays"_a, "as_array"_a)
-      .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a,
-          "as_array"_a)
-      .def("begin_forward", beginning(&IndexMap::begin_forward), "reduction"_a, "arrays"_a,
-          "as_array"_a)
-      .def("begin_reverse", beginning(&IndexMap::begin_reverse), "reduction"_a, "arrays"_a,
-          "as_array"_a)
-      .def("begin_reduce_shared", beginning(&IndexMap::begin_reduce_shared), "reduction"_a,
-          "arrays"_a, "as_array"_a)
-      .def(
-          "only",
-          [](PythonMap& map, const nb::tuple& mask, const nb::object& as_array) {
-            return with_mask(map, mask, as_array,
-                [&](const IndexMap::ReadMask& read) { return PythonMap(map.only(read)); });
-          },
-          "mask"_a, "as_array"_a)
-      .def(
-          "update",
-          [](PythonMap& map, const nb::tuple& mask, const nb::object& as_array) {
-            with_mask(
-                map, mask, as_array, [&](const IndexMap::ReadMask& read) { map.update(read); });
-          },
-          "mask"_a, "as_array"_a)
-      .def("explain_shared", calling(&IndexMap::explain_shared), "arrays"_a, "as_array"_a)
+          Unlocked())
+      .def("prepare", calling(&IndexMap::prepare))
+      .def("prepare_shared", calling(&IndexMap::prepare_shared))
+      .def("forward", calling(&IndexMap::forward))
+      .def("reverse", calling(&IndexMap::reverse))
+      .def("reduce_shared", calling(&IndexMap::reduce_shared))
+      .def("explain_shared", calling(&IndexMap::explain_shared))
+      .def("begin_forward", beginning(&IndexMap::begin_forward))
+      .def("begin_reverse", beginning(&IndexMap::begin_reverse))
+      .def("begin_reduce_shared", beginning(&IndexMap::begin_reduce_shared))
+      .def("only", masking([](const PythonMap& map, const IndexMap::ReadMask& read) {
+        return PythonMap(map.only(read));
+      }))
+      .def("update",
+          masking([](const PythonMap& map, const IndexMap::ReadMask& read) { map.update(read); }))
       .def("places",
-          [](const PythonMap& map) -> std::optional<std::pair<Numbers, Numbers>> {
+          [](const PythonMap& map) -> std::optional<std::pair<Numpy<int>, Numpy<int>>> {
             if (!map.places()) return {};
             return std::pair(to_numpy(map.places()->owned), to_numpy(map.places()->ghosts));
           })
-      .def_prop_ro("domain", [](const PythonMap& map) { return IndexedDomain(map.domain()); })
-      .def_prop_ro("pattern", [](const PythonMap& map) { return Pattern(map.pattern()); });
+      .def_prop_ro("domain", &PythonMap::domain, nb::rv_policy::copy)
+      .def_prop_ro("pattern", &PythonMap::pattern, nb::rv_policy::copy);
   nb::class_<PythonMigration>(module, "Migration")
-      .def(
-          "__init__",
-          [](PythonMigration* made, const Communicator& comm) {
-            new (made) PythonMigration{Migration(comm), {}};
-          },
-          "comm"_a)
-      .def("send", &PythonMigration::send, "ranks"_a, "arrays"_a, "kinds"_a, "as_array"_a, "make"_a)
+      .def(nb::init<Communicator>())
+      .def("send", &PythonMigration::send)
       .def("sources", &PythonMigration::sources);
 }
 

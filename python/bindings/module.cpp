@@ -1,8 +1,8 @@
 // The native module; the package converts arguments and arrays.
 #include "bindings.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/exchange/exchange.hpp"
 #include "parhelion/transport/transport.hpp"
 
 namespace parhelion::python {
@@ -23,48 +23,52 @@ void translate(const std::exception_ptr& raised, void*) {
   }
 }
 
-void bind_errors(nb::module_& module) {
-  nb::enum_<ErrorKind>(
-      module, "ErrorKind", "What kind of mistake an error reports.", nb::is_arithmetic())
-      .value("VALUE", ErrorKind::value)
-      .value("TYPE", ErrorKind::type)
-      .value("COMMUNICATION", ErrorKind::communication)
-      .value("TIMEOUT", ErrorKind::timeout)
-      .value("LOST_PEER", ErrorKind::lost_peer)
-      .value("SYSTEM", ErrorKind::system);
-  nb::register_exception_translator(translate);
+// A function with one agreement, as a collective call made in Python.
+template <class Result, class... Arguments>
+auto called(Result (*work)(const Communicator&, Arguments...)) {
+  return [work](const Communicator& comm, const std::string& call, double timeout_s,
+             Arguments... arguments) {
+    const CollectiveCall current(comm, call, timeout_s);
+    try {
+      return work(comm, std::move(arguments)...);
+    } catch (...) {
+      current.fail();
+    }
+  };
+}
+
+void agree_on(const Communicator& comm, const std::string& complaint, int kind) {
+  agree(comm, {!complaint.empty(), complaint, ErrorKind{kind}});
+}
+
+void require_equal_values(const Communicator& comm, const std::string& what,
+    const std::string& name, std::int64_t value, const std::string& remedy) {
+  require_equal(comm, what, [&](Properties& told) { told.add(name, value); }, remedy);
+}
+
+// Communicators cross as Fortran handles, the only form common to every MPI and mpi4py.
+void bind_communicator(nb::module_& module) {
+  nb::class_<Communicator>(module, "Communicator")
+      .def(nb::new_([](int handle) { return Communicator(comm_from_fortran(handle)); }), Unlocked())
+      .def_prop_ro("rank", &Communicator::rank)
+      .def_prop_ro("size", &Communicator::size)
+      .def("agree", called(&agree_on), Unlocked())
+      .def("require_equal", called(&require_equal_values), Unlocked())
+      .def("largest", called(&largest), Unlocked())
+      .def("total", called(&total), Unlocked())
+      .def("total_before", called(&total_before), Unlocked())
+      .def("of_all", called(&of_all), Unlocked());
 }
 
 void bind_memory(nb::module_& module) {
-  module.def(
-      "allocate_node_shared",
-      [](byte_count bytes) {
-        auto memory = unlocked([&] { return allocate_node_shared(bytes); });
-        auto* const first = reinterpret_cast<std::uint8_t*>(memory.get());
-        return numpy_of(first, static_cast<std::size_t>(bytes), std::move(memory));
-      },
-      "bytes"_a,
-      "Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.");
-  module.def(
-      "is_node_shared",
-      [](std::uintptr_t address) {
-        return find_node_shared(reinterpret_cast<const void*>(address)).has_value();
-      },
-      "address"_a, "Whether allocate_node_shared gave the memory at this address. Local.");
-}
-
-const char* reach_of(Scope scope) {
-  return scope == Scope::anywhere ? "anywhere" : scope == Scope::same_node ? "node" : "rank";
-}
-
-// (name, description, reach, reason why it is unavailable or "")
-using Told = std::tuple<std::string, std::string, std::string, std::string>;
-std::vector<Told> list_transports() {
-  std::vector<Told> all;
-  for (const TransportInfo& info : transports())
-    all.emplace_back(info.name, info.description, reach_of(info.scope),
-        info.unavailable ? info.unavailable() : std::string());
-  return all;
+  module.def("allocate_node_shared", [](byte_count bytes) {
+    auto memory = unlocked([&] { return allocate_node_shared(bytes); });
+    auto* const first = reinterpret_cast<std::uint8_t*>(memory.get());
+    return numpy_of(first, static_cast<std::size_t>(bytes), std::move(memory));
+  });
+  module.def("is_node_shared", [](std::uintptr_t address) {
+    return find_node_shared(reinterpret_cast<const void*>(address)).has_value();
+  });
 }
 
 // A thread in a reduction waits for the lock, which the caller of MPI_Finalize holds.
@@ -88,10 +92,15 @@ NB_MODULE(_core, module) {
       "Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.";
   // Objects that live until exit are not the user's fault.
   nb::set_leak_warnings(false);
-  bind_errors(module);
+  nb::register_exception_translator(translate);
   bind_communicator(module);
   bind_memory(module);
-  module.def("transports", &list_transports);
+  module.def("transports", [] {
+    return list_of(parhelion::transports(), [](const parhelion::TransportInfo& info) {
+      return nb::make_tuple(info.name, info.description, static_cast<int>(info.scope),
+          info.unavailable ? info.unavailable() : "");
+    });
+  });
   bind_domains(module);
   bind_exchange(module);
   bind_index_map(module);

@@ -1,18 +1,16 @@
 // Exchanges as Python objects, which keep their arrays alive and may be dropped at any time.
 #pragma once
 
-#include <optional>
 #include <thread>
-#include <utility>
 
 #include "bindings.hpp"
-#include "parhelion/core/reduction.hpp"
-#include "parhelion/exchange/step.hpp"
 
 namespace parhelion::python {
 
 /// combine(into, other) on the memory of elements.
 struct PythonReduction {
+  PythonReduction(const std::string& name, nb::object function)
+      : element(parse_element(name)), combine(std::move(function)) {}
   Element element;
   nb::object combine;
 };
@@ -80,9 +78,13 @@ class Guard {
 /// An operation on Python arrays, also in halves.
 class AnyExchange {
  public:
+  /// `guard`: of the object that this belongs to, if any.
+  explicit AnyExchange(nb::object arrays, std::shared_ptr<Guard> guard = std::make_shared<Guard>())
+      : guard_(std::move(guard)) {
+    held_.arrays = std::move(arrays);
+  }
   AnyExchange(const AnyExchange&) = delete;
   AnyExchange& operator=(const AnyExchange&) = delete;
-
   /// Pending messages access the arrays, and a destructor must not wait while it holds the
   /// interpreter's lock: leaks them until exit.
   virtual ~AnyExchange() {
@@ -94,6 +96,37 @@ class AnyExchange {
   bool under_way() const { return held_.step && !held_.step->has_ended(); }
   /// Number of begins, which identifies a step.
   long begun() const { return begun_; }
+  /// Throws Error while a thread is inside, or after a failure.
+  void require_usable() const {
+    guard_->require_free();
+    if (failed_)
+      throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
+  }
+  const nb::object& arrays() const { return held_.arrays; }
+  const nb::object& used() const { return held_.used; }
+
+  /// Keeps other threads out.
+  Guard::Inside enter() {
+    require_usable();
+    return Guard::Inside(*guard_);
+  }
+  /// After `enter`: releases the interpreter's lock. Errors other than of value or type that not
+  /// all ranks have: messages may still arrive; the exchange has failed.
+  template <class Function>
+  auto released(Function&& function) {
+    try {
+      return unlocked(function);
+    } catch (const Error& error) {
+      failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type &&
+                error.known_to() == KnownTo::this_rank;
+      throw;
+    }
+  }
+  template <class Function>
+  auto guarded(Function&& function) {
+    const auto inside = enter();
+    return released(function);
+  }
   void end() {
     require_usable();
     if (!under_way()) throw Error("no exchange is under way: call begin first");
@@ -101,54 +134,7 @@ class AnyExchange {
     held_.how.rethrow();
   }
   bool test() {
-    bool done = true;
-    if (held_.step) guarded([&] { done = held_.step->test(); });
-    return done;
-  }
-  const nb::object& arrays() const { return held_.arrays; }
-  const nb::object& used() const { return held_.used; }
-  /// Throws Error while a thread is inside, or after a failure.
-  void require_usable() const {
-    guard_->require_free();
-    if (failed_)
-      throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
-  }
-
- protected:
-  /// `guard`: of the object that this belongs to, if any.
-  explicit AnyExchange(nb::object arrays, std::shared_ptr<Guard> guard = std::make_shared<Guard>())
-      : guard_(std::move(guard)) {
-    held_.arrays = std::move(arrays);
-  }
-
-  /// Keeps other threads out.
-  Guard::Inside enter() {
-    require_usable();
-    return Guard::Inside(*guard_);
-  }
-  template <class Function>
-  void guarded(Function&& function) {
-    const auto inside = enter();
-    released(function);
-  }
-  /// After `enter`: releases the interpreter's lock. Errors other than of value or type that not
-  /// all ranks have: messages may still arrive; the exchange has failed.
-  template <class Function>
-  void released(Function&& function) {
-    try {
-      unlocked(function);
-    } catch (const Error& error) {
-      failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type &&
-                error.known_to() == KnownTo::this_rank;
-      throw;
-    }
-  }
-  /// After `enter`.
-  template <class Work>
-  void combine(nb::handle reduction, Work&& work) {
-    const PassedReduction how(reduction);
-    released([&] { work(how.reduction()); });
-    how.rethrow();
+    return !held_.step || guarded([&] { return held_.step->test(); });
   }
   /// After `enter`. `begin(reduction)` returns a step, which keeps `how`, `used` and the previous
   /// `used` alive.
@@ -159,6 +145,8 @@ class AnyExchange {
     if (used.is_valid()) held_.used = std::move(used);
     ++begun_;
   }
+
+ protected:
   virtual void finish() { held_.step->end(); }
 
   struct Held {
@@ -176,20 +164,25 @@ class AnyExchange {
 };
 
 template <class Native>
-class PythonExchangeOf : public AnyExchange {
+class ExchangeOf : public AnyExchange {
  public:
-  const Native& exchange() const { return *exchange_; }
-
- protected:
-  using AnyExchange::AnyExchange;
-  template <class... Arguments>
-  void make(Arguments&&... arguments) {
-    const auto made = std::make_shared<Native>(std::forward<Arguments>(arguments)...);
-    exchange_ = made.get();
-    held_.more = made;
+  ExchangeOf(nb::object arrays, Native native, auto... guard)
+      : AnyExchange(std::move(arrays), guard...) {
+    auto made = std::make_shared<Native>(std::move(native));
+    native_ = made.get();
+    held_.more = std::move(made);
   }
-  Native* exchange_ = nullptr;
+  Native& native() const { return *native_; }
+
+ private:
+  Native* native_;
 };
+
+/// What the native object tells.
+template <class Exchange, class Native>
+auto telling(std::string (Native::*of)() const) {
+  return [of](const Exchange& self) { return (self.native().*of)(); };
+}
 
 /// A step from begin to end, which keeps its exchange alive.
 struct PythonStep {
@@ -209,12 +202,12 @@ struct PythonStep {
   }
 };
 
-/// A begin method that returns the step.
+/// A begin function that returns the step.
 template <class Exchange, class... Arguments>
-auto giving_step(void (Exchange::*begin)(Arguments...)) {
+auto giving_step(void (*begin)(Exchange&, Arguments...)) {
   return [begin](nb::handle_t<Exchange> self, Arguments... arguments) {
     auto* const exchange = nb::inst_ptr<Exchange>(self);
-    (exchange->*begin)(arguments...);
+    begin(*exchange, arguments...);
     return PythonStep{nb::borrow(self), {std::shared_ptr<void>(), exchange}};
   };
 }
@@ -237,12 +230,10 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 
 /// A class with garbage collection.
 template <class Held>
-nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = nullptr) {
+nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = "") {
   static PyType_Slot slots[] = {
       {Py_tp_traverse, reinterpret_cast<void*>(traverse<Held>)}, {0, nullptr}};
-  nb::class_<Held> made(module, name, nb::type_slots(slots));
-  if (doc != nullptr) made.attr("__doc__") = doc;
-  return made;
+  return nb::class_<Held>(module, name, nb::type_slots(slots), doc);
 }
 
 /// What all objects with begin and end have.

@@ -65,6 +65,16 @@ def halo_sides(halo: Any, dimensions: int) -> Sides:
     return tuple(_both_sides(item) for item in per_dimension(halo, dimensions, "halo"))
 
 
+def padded(values: Iterable[Any], filler: Any = 0) -> list[Any]:
+    """As C++'s arrays of all dimensions."""
+    return [*values, *[filler] * MOST_DIMENSIONS][:MOST_DIMENSIONS]
+
+
+def widths_of(sides: Sides) -> tuple[Any, ...]:
+    """As C++'s HaloWidth."""
+    return *map(padded, zip(*sides, strict=True)), len(sides)
+
+
 def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
     """Layers to exchange: by default the smaller of both halos. ValueError for more."""
     most = tuple((min(a[0], b[0]), min(a[1], b[1])) for a, b in zip(array, domain, strict=True))

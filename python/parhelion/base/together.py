@@ -34,17 +34,17 @@ def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
 
 def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Sum of each number over all ranks. Collective."""
-    return np.array(comm.total([int(number) for number in numbers], _caller()), np.int64)
+    return np.array(comm.total(_caller(), 0, numbers), np.int64)
 
 
 def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Sum of each number over the lower ranks. Collective."""
-    return np.array(comm.total_before([int(number) for number in numbers], _caller()), np.int64)
+    return np.array(comm.total_before(_caller(), 0, numbers), np.int64)
 
 
 def of_all(comm: "_core.Communicator", number: int) -> np.ndarray:
     """The number of each rank, by rank. Collective."""
-    return np.array(comm.of_all([int(number)], _caller()), np.int64)
+    return np.array(comm.of_all(_caller(), 0, [number]), np.int64)
 
 
 def _caller() -> str:
@@ -57,8 +57,10 @@ def _caller() -> str:
 
 def setup_limit(timeout: Any, check: Any = False) -> float:
     """`timeout_s` of collective set-up; invalid timeouts raise later, on every rank."""
-    known = isinstance(timeout, (int, float)) and timeout > 0
-    return _core.setup_limit(float(timeout) if known else 0.0, check is True)
+    options = _core.ExchangeOptions()
+    options.timeout_s = float(timeout) if isinstance(timeout, (int, float)) and timeout > 0 else 0.0
+    options.check = check is True
+    return _core.setup_limit(options)
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:
@@ -71,12 +73,11 @@ def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s:
     try:
         result = local()
     except Exception as error:
-        kind = _core.ErrorKind(kind_of(error))
         text = str(error) if isinstance(error, CLASSES) else f"{type(error).__name__}: {error}"
         try:
-            comm.agree(text or type(error).__name__, kind, call, timeout_s)
+            comm.agree(call, timeout_s, text or type(error).__name__, kind_of(error))
         except Exception as agreed:
             raise agreed from error
         raise
-    comm.agree("", _core.ErrorKind.VALUE, call, timeout_s)
+    comm.agree(call, timeout_s, "", 1)
     return result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, Stagger, choice, depth_of, extents_of, halo_sides, integer, integers, per_dimension, periodicity, stagger_of
+from ..base.arguments import Sides, Stagger, choice, depth_of, extents_of, halo_sides, integer, integers, padded, per_dimension, periodicity, stagger_of, widths_of
 from ..base.handles import not_pickled
 from ..base.masks import wet_bytes
 from ..base.together import resolve, together
@@ -37,10 +37,13 @@ class Seam(NamedTuple):
     pivot: str
 
     def _native(self) -> tuple[Any, ...]:
-        start, end = ((axis, side == "upper", tile) for axis, side, tile in (self.start, self.end))
-        return start, end, list(self.axes), sum(1 << axis for axis in self.backward), self.pivot == "center"
+        start, end = ((axis, _SIDES.index(side), tile) for axis, side, tile in (self.start, self.end))
+        return start, end, self.axes, sum(1 << axis for axis in self.backward), _PIVOTS.index(self.pivot)
 
 
+# Numbered as in C++.
+_SIDES, _PIVOTS, _BOUNDARIES = ("lower", "upper"), ("corner", "center"), ("open", "owned")
+NEIGHBORS, _ALGORITHMS, _FILLS = ("full", "faces"), ("standard", "staged"), ("last", "first", "communicator")
 Pivot = Literal["corner", "center"]
 
 
@@ -64,7 +67,7 @@ def seam(
     turned = [integer(backward, "backward")] if isinstance(backward, int) else integers(backward, "backward")
     if any(not 0 <= axis < _MOST_AXES for axis in turned):
         raise ValueError(f"backward is {backward!r}: name axes from 0 to {_MOST_AXES - 1}")
-    line = choice(pivot, "pivot", ("corner", "center"))
+    line = choice(pivot, "pivot", _PIVOTS)
     return Seam(_side(start, "start"), _side(end, "end"), tuple(along), tuple(sorted(set(turned))), line)
 
 
@@ -75,7 +78,7 @@ def _side(told: Any, name: str) -> tuple[int, str, int]:
     if not isinstance(told, (tuple, list)) or len(told) not in (2, 3):
         raise TypeError(f'{name} is {told!r}: pass (axis, "lower" or "upper"), or (tile, axis, "lower" or "upper")')
     *tile, axis, side = told
-    return integer(axis, f"the axis of {name}"), choice(side, f"the side of {name}", ("lower", "upper")), integer(tile[0], "the tile") if tile else -1
+    return integer(axis, f"the axis of {name}"), choice(side, f"the side of {name}", _SIDES), integer(tile[0], "the tile") if tile else -1
 
 
 def fold(
@@ -166,7 +169,7 @@ class CartesianDomain:
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
 
-        def parse() -> dict[str, Any]:
+        def parse() -> tuple[Any, ...]:
             sizes = extents_of(extents)
             dimensions = len(sizes)
             self._extents = tuple(sizes)
@@ -175,38 +178,37 @@ class CartesianDomain:
             if self._tile_axis in range(dimensions) and np.isscalar(halo):
                 self._halo = tuple((0, 0) if d == self._tile_axis else sides for d, sides in enumerate(self._halo))
             flags = periodicity(periodic, dimensions)
-            self._boundary = choice(boundary, "boundary", ("open", "owned"))
-            fill, ranks = _parse_order(rank_order)
+            self._boundary = choice(boundary, "boundary", _BOUNDARIES)
+            order = _parse_order(rank_order)
             if not isinstance(seams, (list, tuple)) or not all(isinstance(each, Seam) for each in seams):
                 raise TypeError(f"seams is {seams!r}: pass a list of ph.seam(…) and ph.fold(…)")
             self._seams = tuple(seams)
-            self._neighbors = choice(neighbors, "neighbors", _core.Neighbors.__members__)
-            self._algorithm = choice(algorithm, "algorithm", _core.Algorithm.__members__)
-            return {
-                "extents": sizes,
-                "halo": self._halo,
-                "periodic": flags,
-                "process_grid": [] if process_grid is None else integers(process_grid, "process_grid"),
-                "splits": [] if splits is None else _parse_splits(splits, dimensions),
-                "blocks_per_rank": [] if blocks_per_rank is None else integers(blocks_per_rank, "blocks_per_rank"),
-                "neighbors": _core.Neighbors[self._neighbors],
-                "algorithm": _core.Algorithm[self._algorithm],
-                "fill": fill,
-                "ranks": ranks,
-                "owns_ends": self._boundary == "owned",
-                "seams": [each._native() for each in self._seams],
-                "tile_axis": -1 if self._tile_axis is None else self._tile_axis,
-                "mask": None if mask is None else np.zeros(0, np.uint8) if self._native_comm.rank else wet_bytes(mask, sizes),
-            }
+            self._neighbors = choice(neighbors, "neighbors", NEIGHBORS)
+            self._algorithm = choice(algorithm, "algorithm", _ALGORITHMS)
+            options = (  # in the order of C++'s
+                widths_of(self._halo),
+                (padded(flags, False), dimensions),
+                [] if process_grid is None else integers(process_grid, "process_grid"),
+                [] if splits is None else _parse_splits(splits, dimensions),
+                [] if blocks_per_rank is None else integers(blocks_per_rank, "blocks_per_rank"),
+                NEIGHBORS.index(self._neighbors),
+                _ALGORITHMS.index(self._algorithm),
+                order,
+                _BOUNDARIES.index(self._boundary),
+                [each._native() for each in self._seams],
+                -1 if self._tile_axis is None else self._tile_axis,
+            )
+            wet = None if mask is None else np.zeros(0, np.uint8) if self._native_comm.rank else wet_bytes(mask, sizes)
+            return sizes, options, wet
 
-        self._take(_core.CartesianDomain(self._native_comm, **together(self._native_comm, parse)))
+        self._take(_core.CartesianDomain(self._native_comm, *together(self._native_comm, parse)))
 
     def _take(self, native: "_core.CartesianDomain", stagger: tuple[int, ...] | None = None) -> None:
         self._native = native
-        self._periodic = tuple(native.periodic)
-        self._stagger = stagger or (0,) * len(self._extents)
-        self._blocks = tuple(tuple(map(slice, *box)) for box in native.blocks)
-        self._held = tuple(tuple(map(slice, *box)) for box in native.held)
+        dimensions = len(self._extents)
+        self._starts, self._periodic = zip(*map(native.axis, range(dimensions)), strict=True)
+        self._stagger = stagger or (0,) * dimensions
+        self._blocks, self._held = (tuple(tuple(map(slice, *box))[:dimensions] for box in boxes) for boxes in list(zip(*native.blocks))[:2])
 
     def staggered(self, stagger: Stagger) -> "CartesianDomain":
         """The domain of a staggered field's points, with the same communicator, process grid and decomposition. Local.
@@ -225,7 +227,7 @@ class CartesianDomain:
             cells + (more > 0 and not periodic) for cells, more, periodic in zip(self._extents, along, self._periodic, strict=True)
         )
         both = zip(self._stagger, along, strict=True)
-        points._take(self._native.staggered(along), tuple(mine + more for mine, more in both))
+        points._take(self._native.staggered((padded(along),)), tuple(mine + more for mine, more in both))
         return points
 
     @property
@@ -302,7 +304,7 @@ class CartesianDomain:
     @property
     def starts(self) -> tuple[tuple[int, ...], ...]:
         """Per dimension, the first cell of each block, then the extent."""
-        return tuple(map(tuple, self._native.starts))
+        return tuple(map(tuple, self._starts))
 
     @property
     def blocks(self) -> tuple[Slices, ...]:
@@ -469,20 +471,20 @@ def choose_process_grid(ranks: int, extents: Sequence[int], halo: Halo = 1) -> t
     sides = halo_sides(halo, len(sizes))
     if integer(ranks, "ranks") < 1:
         raise ValueError(f"ranks is {ranks}: pass at least 1")
-    return tuple(_core.choose_process_grid(ranks, sizes, sides))
+    return tuple(_core.choose_process_grid(ranks, sizes, widths_of(sides)))
 
 
 def _behind(box: Slices, sides: Sides) -> Slices:
     return tuple(slice(lower, lower + part.stop - part.start) for part, (lower, _) in zip(box, sides, strict=True))
 
 
-def _parse_order(rank_order: Any) -> tuple["_core.RankFill", list[int]]:
+def _parse_order(rank_order: Any) -> tuple[int, list[int]]:
     if isinstance(rank_order, str):
-        return _core.RankFill[choice(rank_order, "rank_order", _core.RankFill.__members__)], []
+        return _FILLS.index(choice(rank_order, "rank_order", _FILLS)), []
     ranks = integers(rank_order, "rank_order")
     if not ranks:
         raise ValueError("rank_order is empty: give the rank at each place of the process grid, or leave it out")
-    return _core.RankFill["last"], ranks
+    return 0, ranks
 
 
 def _parse_splits(splits: Any, dimensions: int) -> list[list[int]]:
@@ -510,5 +512,8 @@ def CubedSphere(cells: int, levels: Sequence[int] = (), **options: Any) -> Carte
     halo = options.pop("halo", 1)
     if np.isscalar(halo):
         halo = (0, halo, halo, *(0 for _ in levels))
-    seams = [seam(start, end, backward=backward) for start, end, backward in _core.cube_seams(1)]
+    seams = [
+        Seam((axis, _SIDES[side], tile), (end, _SIDES[to], other), (), tuple(each for each in (1, 2) if backward >> each & 1), "corner")
+        for (axis, side, tile), (end, to, other), _, backward, _ in _core.cube_seams(1)
+    ]
     return CartesianDomain((6, cells, cells, *levels), halo=halo, seams=seams, tile_axis=0, **options)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, depth_of, halo_sides, integer, stagger_of
+from ..base.arguments import Sides, depth_of, halo_sides, integer, padded, stagger_of, widths_of
 from .arrays import HaloArray
 from .cartesian import CartesianDomain
 
@@ -53,19 +53,18 @@ class Grid:
     @classmethod
     def of_domain(cls, domain: CartesianDomain) -> "Grid":
         owns = domain.boundary == "owned"
-        native = domain._native
-        lowest = [tuple(owns and at for at in block) for block in native.lowest]
-        return cls(_extents_of(native.held), domain.halo, domain.stagger, lowest, owns)
+        lowest = [tuple(owns and at == 0 and not periodic for at, periodic in zip(place, domain.periodic)) for *_, place in domain._native.blocks]
+        held = [[part.stop - part.start for part in block] for block in domain._held]
+        return cls(held, domain.halo, domain.stagger, lowest, owns)
 
     @classmethod
     def of_pattern(cls, pattern: "_core.Pattern") -> "Grid":
         none = (0,) * pattern.dimensions
-        for_points = any(pattern.stagger) or pattern.owns_ends
-        return cls(_extents_of(pattern.blocks), pattern.depth, none, [(False,) * len(none)] * len(pattern.blocks), False, for_points)
-
-
-def _extents_of(boxes: Any) -> list[list[int]]:
-    return [[stop - start for start, stop in zip(*box, strict=True)] for box in boxes]
+        (lower, upper, _), [stagger], ends = pattern.halo, pattern.stagger, pattern.ends
+        # Without the next block's shared points.
+        depth = tuple((low, high - max(more, 0)) for low, high, more, _ in zip(lower, upper, stagger, none))
+        held = [[stop - start for start, stop, _ in zip(*box, none)] for box in pattern.blocks]
+        return cls(held, depth, none, [(False,) * len(none)] * len(held), False, any(stagger) or any(ends[0]) or any(ends[1]))
 
 
 def read_groups(
@@ -105,9 +104,10 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
     """
     arrays = list(chain(*groups))
     depths = [parts.depth for parts in arrays]
-    if comm.largest([max(depths)], "Exchange", timeout_s)[0] > 0:
-        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", timeout_s)
-        depths = comm.largest(depths, "Exchange", timeout_s)
+    call = "Exchange", timeout_s
+    if comm.largest(*call, [max(depths)])[0] > 0:
+        comm.require_equal(*call, "the arrays", "their number", len(arrays), "pass as many arrays on every rank")
+        depths = comm.largest(*call, depths)
     next_depth = iter(depths)
     split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
     # If an array becomes several fields, each belongs to its own vector.
@@ -162,17 +162,15 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
     return entries
 
 
-def callable_array(value: Any, name: str) -> np.ndarray:
-    """As `as_array`; elements without a buffer format, such as datetimes, become bytes."""
-    array: np.ndarray = as_array(value, name).view(np.ndarray)
-    return array if _has_buffer(array) else array.view(f"V{array.dtype.itemsize}")
-
-
-def callable_on_device(value: Any, name: str) -> np.ndarray:
-    array = any_array(value, name)
-    made = callable_array(array, name).view(DeviceArray)
-    made.stream = getattr(array, "stream", None)
-    return made
+def callable_array(value: Any, name: str, on_device: bool = False) -> np.ndarray:
+    """As `as_array` or, on the device, `any_array`, for C++; elements without a buffer format, such as datetimes, become bytes."""
+    seen = as_array(any_array(value, name) if on_device else value, name)
+    array: Any = seen.view(DeviceArray if on_device else np.ndarray)
+    if not _has_buffer(array):
+        array = array.view(f"V{array.dtype.itemsize}")
+    if on_device:
+        array.stream = getattr(seen, "stream", None)
+    return array
 
 
 def _has_buffer(array: np.ndarray) -> bool:
@@ -215,7 +213,8 @@ def any_array(value: Any, name: str) -> np.ndarray:
         if told.get("stream") == 0:
             raise ValueError(f"{name} tells of stream 0, which its protocol forbids: None for none, 1 for the default stream, 2 for the thread's")
     elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
-        told = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
+        shape, strides, kind, address = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
+        told = {"shape": tuple(shape), "strides": tuple(strides), "typestr": kind, "data": (address, False)}
     else:
         return _exchangeable(_seen(value, name), name)
     array = np.asarray(_Located(value, told)).view(DeviceArray)
@@ -274,7 +273,7 @@ def _from_buffer(value: Any, name: str) -> np.ndarray:
 
 def element_name(dtype: np.dtype) -> str:
     """C++ name of the element type, or that of opaque bytes."""
-    return dtype.name if dtype.isnative and dtype.name in _core.elements else f"bytes{dtype.itemsize}"
+    return dtype.name if dtype.isnative and dtype.char in "bhilqBHILQfdFD" else f"bytes{dtype.itemsize}"
 
 
 @dataclass(frozen=True)
@@ -327,14 +326,15 @@ class Parts:
         return next(depth for depth in range(len(self.components) + 1) if all(_joint(each[depth:]) for each in axes))
 
     def native(self) -> "_core.Field":
-        field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None, self.on_device)
-        if self.halo is not None:
-            field.set_layers(self.depth_of_halo, self.halo, self.stagger, self.owns_ends, self.sign, self.vector, self.along)
+        blocks = []
         for position, array in enumerate(self.arrays):
             inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
             strides = [stride for extent, stride in inner if extent > 1]
-            field.add_block(_first_owned(array, self.layers(position)), array.strides[: self.dimensions], strides[-1] if strides else 0)
-        return field
+            blocks.append((_first_owned(array, self.layers(position)), padded(array.strides[: self.dimensions]), strides[-1] if strides else 0))
+        layers = None if self.halo is None else (
+            widths_of(self.depth_of_halo), widths_of(self.halo), (padded(self.stagger),), self.owns_ends, self.sign, self.vector, self.along
+        )
+        return _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.on_device, blocks, layers)
 
 
 def split_field(parts: Parts, depth: int) -> list[Parts]:

@@ -49,7 +49,7 @@ class IndexedDomain:
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
         count, ids = together(self._native_comm, lambda: (integer(owned, "owned", 64), to_ids(ghosts, "ghosts")))
-        self._native = _core.IndexedDomain.from_block(self._native_comm, count, ids, bool(self_ghosts))
+        self._native = _core.IndexedDomain(self._native_comm, count, ids, bool(self_ghosts))
 
     @classmethod
     def with_owned_ids(
@@ -67,7 +67,7 @@ class IndexedDomain:
         domain._comm, domain._native_comm = resolve(comm)
         native_comm = domain._native_comm
         owned, wanted = together(native_comm, lambda: (to_ids(owned_ids, "owned_ids"), to_ids(ghosts, "ghosts")))
-        domain._native = _core.IndexedDomain.from_owned_ids(native_comm, owned, wanted, bool(self_ghosts))
+        domain._native = _core.IndexedDomain(native_comm, owned, wanted, bool(self_ghosts))
         return domain
 
     @property
@@ -207,6 +207,11 @@ def to_ids(values: "ArrayLike", name: str) -> np.ndarray:
     if ids.dtype == np.uint64 and ids.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} has an id beyond 64-bit signed integers")
     return np.ascontiguousarray(ids, np.int64)
+
+
+def to_numbers(values: "ArrayLike", name: str) -> np.ndarray:
+    """Convert cells or ranks to an int32 row, in which invalid ones stay invalid."""
+    return np.clip(to_ids(values, name), -2, 2**31 - 1).astype(np.int32)
 
 
 def _mapped(function: Callable[[np.ndarray], np.ndarray], values: "ArrayLike", name: str) -> np.ndarray:

@@ -38,9 +38,9 @@ def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make
 def move_whole(move: Callable[..., None], domain: CartesianDomain, parts: Parts, whole: Parts, root: int) -> None:
     """Gather or scatter each field by `move`. Collective."""
     comm, call = domain._native_comm, "a grid in one place"
-    depth = comm.largest([max(parts.depth, whole.depth)], call)[0]
+    depth = comm.largest(call, 0, [max(parts.depth, whole.depth)])[0]
     if depth > 0:
         apart = math.prod(parts.components[:depth])
-        comm.require_equal("the arrays", "the number of components that lie apart", apart, "pass as many on every rank", call, 0)
+        comm.require_equal(call, 0, "the arrays", "the number of components that lie apart", apart, "pass as many on every rank")
     for field, all_cells in zip(split_field(parts, depth), split_field(whole, depth), strict=True):
         move(domain._native, field=field.native(), whole=all_cells.native(), root=root)

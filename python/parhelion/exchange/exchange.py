@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, choice, exchange_options, halo_sides
+from ..base.arguments import Sides, choice, exchange_options, halo_sides, widths_of
 from ..base.handles import not_pickled
 from ..base.together import setup_limit, together
-from ..domain.cartesian import CartesianDomain
+from ..domain.cartesian import NEIGHBORS, CartesianDomain
 from ..domain.indexed import IndexedDomain
-from ..domain.fields import callable_array, callable_on_device, components_of, passed_places, read_groups, split_components
+from ..domain.fields import components_of, passed_places, read_groups, split_components
 from .pattern import Pattern, pattern_of
 from .stale import StaleGhosts, stale_from
 
@@ -32,7 +32,7 @@ class Transport(NamedTuple):
 
 def transports() -> list[Transport]:
     """All transports of this build, usable here or not. Local."""
-    return [Transport(*entry) for entry in _core.transports()]
+    return [Transport(name, text, ("anywhere", "node", "rank")[scope], why) for name, text, scope, why in _core.transports()]
 
 
 Source = CartesianDomain | IndexedDomain | Pattern
@@ -98,7 +98,7 @@ class Exchange(_core.Exchange):
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
         limit = setup_limit(timeout, check)
-        comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank", "Exchange", limit)
+        comm.require_equal("Exchange", limit, "the groups", "their number", len(sources), "pass as many groups on every rank")
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
         self._sources = tuple(pattern_of(each, limit) if isinstance(each, IndexedDomain) else each for each in sources)
@@ -117,7 +117,7 @@ class Exchange(_core.Exchange):
         kept = [array for group in read for each in group for array in each.arrays]
         self._split = list(chain(*split))
         self._subsets: dict[Any, Exchange] = {}
-        super().__init__(groups, options, (tuple(chain(*passed)), kept), passed_places(self._split), self._seen_as)
+        super().__init__(groups, options, (tuple(chain(*passed)), kept), passed_places(self._split), self._split[0][0].on_device)
 
     def only(
         self, fields: Sequence[int] | None = None, depth: Depth | None = None, neighbors: Literal["full", "faces"] = "full"
@@ -143,7 +143,7 @@ class Exchange(_core.Exchange):
         sides = () if depth is None else halo_sides(depth, self._dimensions(numbers))
         if any(width < 0 for side in sides for width in side):
             raise ValueError(f"a depth of {depth!r}: pass 0 or more ghosts, or leave it out for all of them")
-        subset = numbers, sides, _core.Neighbors[choice(neighbors, "neighbors", _core.Neighbors.__members__)]
+        subset = numbers, sides, NEIGHBORS.index(choice(neighbors, "neighbors", NEIGHBORS))
         if subset not in self._subsets:
             self._subsets[subset] = self._subset(*subset)
         return self._subsets[subset]
@@ -154,21 +154,17 @@ class Exchange(_core.Exchange):
             raise ValueError("arrays of index maps have no depth: leave it out, or name an array of a grid")
         return dimensions
 
-    def _subset(self, numbers: tuple[int, ...], sides: Sides, neighbors: "_core.Neighbors") -> "Exchange":
+    def _subset(self, numbers: tuple[int, ...], sides: Sides, neighbors: int) -> "Exchange":
         first = [0, *accumulate(len(fields) for fields in self._split)]
         native = [each for number in numbers for each in range(first[number], first[number + 1])]
         subset = Exchange.__new__(Exchange)
         subset._sources, subset._patterns, subset._subsets = self._sources, self._patterns, {}
         subset._split = [self._split[number] for number in numbers]
         arrays = tuple(self.arrays[number] for number in numbers)
-        _core.Exchange.__init__(
-            subset, self, native, sides, neighbors, (arrays, self.kept_alive), passed_places(subset._split), subset._seen_as
-        )
+        depth = widths_of(sides) if sides else ([-1] * 4, [-1] * 4, 0)  # all layers
+        places, on_device = passed_places(subset._split), self._split[0][0].on_device
+        _core.Exchange.__init__(subset, self, native, depth, neighbors, (arrays, self.kept_alive), places, on_device)
         return subset
-
-    @property
-    def _seen_as(self) -> Any:
-        return callable_on_device if self._split[0][0].on_device else callable_array
 
     def stale(self, *arrays: Any) -> StaleGhosts:
         """This rank's ghosts that differ bytewise from their owners' values, of all that a call would fill. Collective.

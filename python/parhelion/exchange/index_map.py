@@ -8,8 +8,7 @@ from .. import _core
 from ..base.arguments import integer
 from ..base.together import resolve, together, total
 from ..domain.arrays import Place
-from ..domain.indexed import IndexedDomain, to_ids
-from ..domain.fields import callable_array
+from ..domain.indexed import IndexedDomain, to_ids, to_numbers
 from .pattern import Pattern
 from .reduction import Reduction
 
@@ -56,7 +55,7 @@ class IndexMap(IndexedDomain):
         for `pull`. Raises ValueError or TypeError on every rank for cells or ranks that do not exist.
         """
         owners = _domain(owned, (), comm)
-        which, where = together(owners._native_comm, lambda: (to_ids(rows, "rows"), to_ids(ranks, "ranks")))
+        which, where = together(owners._native_comm, lambda: (to_numbers(rows, "rows"), to_numbers(ranks, "ranks")))
         made = cls.__new__(cls)
         made._adopt(owners, _core.IndexMap.push(owners._native, which, where))
         return made
@@ -86,10 +85,10 @@ class IndexMap(IndexedDomain):
         comm, native = resolve(comm)
 
         def listed(given: "Sequence[ArrayLike]", name: str) -> list[tuple[int, np.ndarray]]:
-            neighbors = np.clip(to_ids(ranks, "ranks"), -1, 2**31 - 1)
+            neighbors = to_numbers(ranks, "ranks")
             if len(given) != len(neighbors):
                 raise ValueError(f"{name} has {len(given)} lists for {len(neighbors)} ranks: pass one for each")
-            return [(int(rank), to_ids(cells, f"a list of {name}")) for rank, cells in zip(neighbors, given)]
+            return [(int(rank), to_numbers(cells, f"a list of {name}")) for rank, cells in zip(neighbors, given)]
 
         def arguments() -> tuple[Any, ...]:
             to_receive = None if received is None else listed(received, "received")
@@ -120,7 +119,7 @@ class IndexMap(IndexedDomain):
         """
         arguments = together(
             self._native_comm,
-            lambda: (to_ids(places, "places"), to_ids(ghost_places, "ghost_places"), *_extents(shape, components_axis)),
+            lambda: (to_numbers(places, "places"), to_numbers(ghost_places, "ghost_places"), *_extents(shape, components_axis)),
         )
         made = IndexMap.__new__(IndexMap)
         made._adopt(self, self._map.placed(*arguments))
@@ -139,7 +138,7 @@ class IndexMap(IndexedDomain):
         Raises ValueError or TypeError on every rank for a mask that does not fit.
         """
         made = IndexMap.__new__(IndexMap)
-        made._adopt(self, self._map.only((_writable(mask),), callable_array))
+        made._adopt(self, self._map.only((_writable(mask),)))
         made._is_subset = True
         return made
 
@@ -149,7 +148,7 @@ class IndexMap(IndexedDomain):
         Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange; the old
         mask stays.
         """
-        self._map.update((_writable(mask),), callable_array)
+        self._map.update((_writable(mask),))
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -165,11 +164,11 @@ class IndexMap(IndexedDomain):
 
     def prepare(self, *arrays: Any) -> None:
         """Do the set-up of the first `forward` or `reverse` of such arrays; no effect afterwards. Collective."""
-        self._map.prepare(arrays, callable_array)
+        self._map.prepare(arrays)
 
     def prepare_shared(self, *arrays: Any) -> None:
         """As `prepare`, for sums and reductions of shared points."""
-        self._map.prepare_shared(arrays, callable_array)
+        self._map.prepare_shared(arrays)
 
     def forward(self, *arrays: Any) -> None:
         """Send owners' values to the ghosts, all arrays in one message per neighbor; arrays may differ between calls, and in dtype.
@@ -181,7 +180,7 @@ class IndexMap(IndexedDomain):
         Raises ValueError or TypeError for arrays that do not fit or share memory, on the rank that passes them; the first call needs arrays that fit
         on every rank.
         """
-        self._map.forward(arrays, callable_array)
+        self._map.forward(arrays)
 
     def reverse(self, reduction: str | Reduction, *arrays: Any) -> None:
         """Reduce ghosts into owners: sum (the adjoint of `forward`), prod, min, max, replace, bit_and, bit_or, or a Reduction.
@@ -189,15 +188,15 @@ class IndexMap(IndexedDomain):
         The order is fixed: floating-point sums are bitwise reproducible. Arrays as for `forward`. Ghosts keep their values. TypeError if the
         reduction does not apply to the dtype.
         """
-        self._map.reverse(reduction, arrays, callable_array)
+        self._map.reverse(arrays, reduction)
 
     def begin_forward(self, *arrays: Any) -> "_core.Step":
         """Start `forward`. Owned values may change; the end of the step writes the ghosts."""
-        return self._map.begin_forward("replace", arrays, callable_array)
+        return self._map.begin_forward(arrays)
 
     def begin_reverse(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
         """Start `reverse`. Ghosts may change; the end of the step writes owned values."""
-        return self._map.begin_reverse(reduction, arrays, callable_array)
+        return self._map.begin_reverse(arrays, reduction)
 
     def sum_shared(self, *arrays: Any) -> None:
         """Sum each point over all ranks that hold it, as owner or ghost; each gets the sum.
@@ -212,7 +211,7 @@ class IndexMap(IndexedDomain):
 
     def reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> None:
         """As `sum_shared`, with another reduction; "replace" takes the value of the highest rank that holds a point."""
-        self._map.reduce_shared(reduction, arrays, callable_array)
+        self._map.reduce_shared(arrays, reduction)
 
     def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
         """Start `reduce_shared`. Until the step ends, the program must not write shared points.
@@ -220,11 +219,11 @@ class IndexMap(IndexedDomain):
             with nodes.begin_reduce_shared("sum", force):
                 update_elsewhere()
         """
-        return self._map.begin_reduce_shared(reduction, arrays, callable_array)
+        return self._map.begin_reduce_shared(arrays, reduction)
 
     def explain_shared(self, *arrays: Any) -> str:
         """Points, holders and messages of sums of such arrays, and the cost of reverse and forward instead. After the first call."""
-        return self._map.explain_shared(arrays, callable_array)
+        return self._map.explain_shared(arrays)
 
     def _place(self) -> Place:
         if self.places is not None:
@@ -342,8 +341,5 @@ def localize(
     made = IndexedDomain.__new__(IndexedDomain)
     made._comm, made._native_comm = resolve(comm) if owners is None else (owners._comm, owners._native_comm)
     flat = together(made._native_comm, lambda: to_ids(np.ravel(connectivity), "connectivity"))
-    if owners is None:
-        made._native, local = _core.localize_alone(made._native_comm, flat)
-    else:
-        made._native, local = _core.localize(owners._native, flat)
+    made._native, local = _core.localize(made._native_comm if owners is None else owners._native, flat)
     return IndexMap(made), local.reshape(np.shape(connectivity))

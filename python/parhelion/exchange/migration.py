@@ -8,8 +8,8 @@ import numpy as np
 from .. import _core
 from ..base.handles import not_pickled
 from ..base.together import resolve, together
-from ..domain.fields import callable_array, require_values
-from ..domain.indexed import to_ids
+from ..domain.fields import require_values
+from ..domain.indexed import to_numbers
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -43,7 +43,7 @@ class Migration:
         to, rows = together(self._native_comm, lambda: _read(ranks, arrays))
         kinds = " ".join(str(kind) if kind.names else kind.str for kind in (each.dtype for each in rows))
         came = self._native.send(
-            to, rows, kinds, callable_array, lambda count: tuple(np.empty((count, *each.shape[1:]), each.dtype) for each in rows)
+            to, rows, kinds, lambda count: tuple(np.empty((count, *each.shape[1:]), each.dtype) for each in rows)
         )
         return came if len(came) > 1 else came[0]
 
@@ -57,7 +57,7 @@ class Migration:
 
 
 def _read(ranks: "ArrayLike", arrays: "tuple[ArrayLike, ...]") -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    to = to_ids(ranks, "ranks")
+    to = to_numbers(ranks, "ranks")
     for number, each in enumerate(arrays):
         require_values(np.asanyarray(each), f"array {number}")
     rows = tuple(np.require(each, requirements=["C", "W", "E"]) for each in arrays)

@@ -52,12 +52,10 @@ class Pattern:
 
     def stages(self) -> list[list[Link]]:
         """Links of each stage, in ascending order of rank; a standard pattern has one stage. Local; copies."""
-        return [[self._link(*link) for link in stage] for stage in self._native.stages()]
+        return [[Link(rank, self._cells(*send), self._cells(*receive)) for rank, send, receive in stage] for stage in self._native.stages()]
 
-    def _link(self, rank: int, send: Any, receive: Any) -> Link:
-        if self.dimensions == 0:
-            return Link(rank, send, receive)
-        return Link(rank, _slices(send), _slices(receive))
+    def _cells(self, boxes: Any, numbers: np.ndarray) -> Cells:
+        return [(block, tuple(map(slice, *box))[: self.dimensions]) for block, box in boxes] if self.dimensions else numbers
 
     def __str__(self) -> str:
         return self._native.describe()
@@ -81,7 +79,3 @@ def pattern_of(domain: CartesianDomain | IndexedDomain, timeout_s: float = 0) ->
             raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
         return Pattern(_core.build_pattern(domain._native, timeout_s))
     return Pattern(_core.build_pattern(domain._native))
-
-
-def _slices(boxes: list[Any]) -> list[tuple[int, tuple[slice, ...]]]:
-    return [(block, tuple(map(slice, *box))) for block, box in boxes]
