@@ -365,8 +365,7 @@ int phl_f_describe(Array array, int goes_on, Array described, Array stagger, Arr
     FortranArray made(array);
     made.goes_on = goes_on, made.changes_sign = is_set(changes_sign);
     made.along = int_of(number_of(along, 1) - 1);
-    const global_index number = number_of(vector);
-    made.vector = number > largest_vector ? -1 : int_of(number);  // views clamp it
+    made.vector = int_of(number_of(vector));
     made.stagger = Values(stagger), made.array_halo = Values(array_halo);
     made.depth = Values(depth);
     std::memcpy(described->base_addr, &made, sizeof made);

@@ -444,10 +444,13 @@ static void exchange_cube(void) {
     u[i] = 1;
     v[i] = 2;
   }
-  const phl_field fields[2] = {
-      {.element = {.scalar = PHL_INT32}, .cells = u, .vector = 1, .along = 1},
-      {.element = {.scalar = PHL_INT32}, .cells = v, .vector = 1, .along = 2}};
+  phl_field fields[2] = {
+      {.element = {.scalar = PHL_INT32}, .cells = u, .vector = 32768, .along = 1},
+      {.element = {.scalar = PHL_INT32}, .cells = v, .vector = 32768, .along = 2}};
   phl_exchange exchange = NULL;
+  FAILS(phl_exchange_create_cartesian(cube, 2, fields, NULL, &exchange), PHL_ERROR_VALUE,
+      "numbers from 1 to 32767");
+  fields[0].vector = fields[1].vector = 1;
   GOOD(phl_exchange_create_cartesian(cube, 2, fields, NULL, &exchange));
   GOOD(phl_exchange_forward(exchange, NULL, 0));
   const int is_empty = lower[0] == upper[0] || lower[1] == upper[1] || lower[2] == upper[2];
