@@ -9,6 +9,13 @@
 namespace parhelion {
 namespace {
 
+constexpr global_index most = std::numeric_limits<local_index>::max();
+
+void check_count(global_index count, const char* owner, const char* what) {
+  if (count < 0 || count > most)
+    refuse(owner, " cannot have ", count, what, ": pass 0 or more, fewer than 2^31");
+}
+
 void check_lists(const RootLists& lists, int ranks) {
   const auto expect = [&](std::size_t given, const char* what) {
     if (given != static_cast<std::size_t>(ranks))
@@ -19,8 +26,7 @@ void check_lists(const RootLists& lists, int ranks) {
   expect(lists.ghost_counts.size(), "ghosts");
   global_index sum = 0;
   for (global_index count : lists.ghost_counts) {
-    if (count < 0 || count > std::numeric_limits<local_index>::max())
-      refuse("a rank cannot have ", count, " ghosts: pass 0 or more, and fewer than 2^31");
+    check_count(count, "a rank", " ghosts");
     sum += count;
   }
   if (std::cmp_not_equal(sum, lists.ghost_ids.size()))
@@ -28,8 +34,7 @@ void check_lists(const RootLists& lists, int ranks) {
         " ghost ids are given: make them equal");
 }
 
-// Sends each rank its number of owned cells and its ghosts, in turn: the root needs no second copy
-// of all lists.
+// Sends each rank its number of owned cells and its ghosts, in turn: no second copy of all lists.
 std::vector<global_index> part_from_root(
     const RootLists& lists, int root, const Communicator& comm) {
   const Tag tag = comm.next_tag();
@@ -46,9 +51,8 @@ std::vector<global_index> part_from_root(
   return own;
 }
 
-// Number of entries, and the first one's id.
 struct Row {
-  global_index count, first;
+  global_index count, first;  // id
 };
 
 }  // namespace
@@ -57,7 +61,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
   return collectively(comm, "from_root", [&]() -> IndexedDomain {
     require_root(root, comm);
     if (comm.rank() == root) check_lists(lists, comm.size());
-    std::vector<global_index> part = part_from_root(lists, root, comm);
+    auto part = part_from_root(lists, root, comm);
     const global_index owned = part.front();
     part.erase(part.begin());
     return {owned, std::move(part), comm, SelfGhosts::allowed};
@@ -70,9 +74,8 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
       refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
           " owned rows: give one count per owned row");
-    for (global_index count : counts)
-      if (count < 0) refuse("a row cannot have ", count, " entries: pass 0 or more");
-    const global_index owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
+    for (global_index count : counts) check_count(count, "a row", " entries");
+    const auto owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
     global_index next = before_this_rank(rows.communicator(), owned, 0, std::plus<>());
     std::vector<Row> all(rows.domain().size());
     for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};
@@ -80,8 +83,7 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     const auto ghost_rows = std::span(all).subspan(counts.size());
     global_index entries = owned;
     for (const Row& row : ghost_rows) entries += row.count;
-    if (entries > std::numeric_limits<local_index>::max())
-      refuse(entries, " entries exceed 2147483647 on one rank: use more ranks");
+    if (entries > most) refuse(entries, " entries exceed 2147483647 on one rank: use more ranks");
     std::vector<global_index> ghosts;
     ghosts.reserve(entries - owned);
     for (const Row& row : ghost_rows)
@@ -91,17 +93,16 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
 }
 
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids) {
-  return collectively(domain.communicator(), "the construction of a map with further ghosts",
-      [&]() -> IndexedDomain {
-        std::vector<global_index> added;
-        for (global_index id : ids)
-          if (domain.local_of(id) < 0) added.push_back(id);
-        std::ranges::sort(added);
-        added.erase(std::unique(added.begin(), added.end()), added.end());
-        std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
-        ghosts.insert(ghosts.end(), added.begin(), added.end());
-        return domain.with_ghosts(std::move(ghosts), SelfGhosts::allowed);
-      });
+  return collectively(domain.communicator(), "a map with further ghosts", [&]() -> IndexedDomain {
+    std::vector<global_index> added;
+    for (global_index id : ids)
+      if (domain.local_of(id) < 0) added.push_back(id);
+    std::ranges::sort(added);
+    added.erase(std::unique(added.begin(), added.end()), added.end());
+    std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
+    ghosts.insert(ghosts.end(), added.begin(), added.end());
+    return domain.with_ghosts(std::move(ghosts), SelfGhosts::allowed);
+  });
 }
 
 }  // namespace parhelion

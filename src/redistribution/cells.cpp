@@ -17,7 +17,7 @@ IndexedDomain with_readers(
   try {
     return from.with_ghosts(to.owned_ids(), SelfGhosts::allowed);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::value) throw;
+    if (error.kind() != ErrorKind::value || error.known_to() != KnownTo::this_rank) throw;
     refuse("the two domains do not have the same cells (", error.what(),
         "): use the same global ids in both");
   }

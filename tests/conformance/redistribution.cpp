@@ -275,6 +275,10 @@ CASE(
   const auto other = IndexedDomain::with_owned_ids(
       {global_index{2} * comm.rank(), global_index{2} * comm.rank() + 1}, {});
   EXPECT_TRUE(holds(error_of([&] { Redistribution(twice, other); }), "the same global ids"));
+  const global_index second = comm.rank() == 0 ? 1000 : global_index{2} * comm.rank() + 1;
+  const auto one_differs =
+      IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), second}, {});
+  EXPECT_TRUE(holds(error_of([&] { Redistribution(other, one_differs); }), "the same global ids"));
   Redistribution redistribute(a, c);
   auto u = make_array<double>(a);
   auto v = make_array<float>(c);

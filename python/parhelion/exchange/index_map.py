@@ -109,8 +109,8 @@ class IndexMap(IndexedDomain):
         """The same map for other array layouts: owned cell `i` is cell `places[i]` of an array, ghost `i` cell `ghost_places[i]`. Collective.
 
         Places count through the cell axes, of extents `shape`, in C order, or along one axis. Arrays may have any strides, and component axes after
-        the cell axes or before cell axis `components_axis`. Such a map has `forward`, `reverse` and sums of shared points. Exchanges work in place,
-        sums through buffers of the map; the first call for a dtype and number of components optimizes for its layout.
+        the cell axes or before cell axis `components_axis`, up to 5 axes in all. Such a map has `forward`, `reverse` and sums of shared points.
+        Exchanges work in place, sums through buffers of the map; the first call for a dtype and number of components optimizes for its layout.
 
             cells = cells.placed(numbers, ghost_numbers, shape=(blocks, ny, nx), components_axis=1)
             cells.forward(ice, temperature)     # (blocks, ny, nx) and (blocks, levels, ny, nx)

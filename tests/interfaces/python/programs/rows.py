@@ -251,6 +251,7 @@ def test_wrong_maps_are_refused_on_every_rank():
     cells = ring()
     refused(ValueError, cells.ragged, on_last([1], [1] * 4), says="one count per owned row")
     refused(ValueError, cells.ragged, on_last([-1] * 4, [1] * 4), says="0 or more")
+    refused(ValueError, cells.ragged, on_last([2**62] * 4, [1] * 4), says="fewer than 2^31")
     refused(TypeError, cells.ragged, on_last([0.5] * 4, [1] * 4), says="whole numbers")
 
 
