@@ -348,21 +348,41 @@ bool some_rank_failed(const Communicator& comm) {
   return state.failed_after > state.completed;
 }
 
+void leave(CollectiveState& state, const CollectiveCall* outer) {
+  current = outer;
+  state.thread.unlock();
+}
+
 }  // namespace
 
+// One thread at a time: a second waits for the first, and is refused on every rank.
 CollectiveCall::CollectiveCall(const Communicator& comm, std::string_view call, double timeout_s)
     : comm_(comm), call_(call), timeout_s_(timeout_s), outer_(current),
       announced_(current == nullptr || !current->communicator().is(comm)) {
   if (!announced_) return;
-  number_ = ++comm_.collective_state().calls;
+  CollectiveState& state = comm_.collective_state();
+  const bool intrudes = !state.thread.try_lock();
+  if (intrudes) state.thread.lock();
+  number_ = ++state.calls;
   first_tag_ = comm_.tags_used();
 #ifndef PARHELION_SIMULATED  // simulated ranks share a thread
   current = this;
 #endif
+  if (!intrudes) return;
+  try {
+    try {
+      refuse("another thread is in a collective call on this communicator: give each its own");
+    } catch (...) {
+      fail();
+    }
+  } catch (...) {
+    leave(state, outer_);
+    throw;
+  }
 }
 
 CollectiveCall::~CollectiveCall() {
-  if (announced_) current = outer_;
+  if (announced_) leave(comm_.collective_state(), outer_);
 }
 
 void CollectiveCall::close() const {

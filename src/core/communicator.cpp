@@ -1,8 +1,10 @@
 #include "parhelion/core/communicator.hpp"
 
+#include <climits>
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -178,13 +180,20 @@ int Communicator::attribute_key() {
 namespace {
 
 // Variables that determine messages: equal on all ranks.
-constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS", "PARHELION_BEGIN_BYTES",
-    "PARHELION_PIECE_BYTES", "PARHELION_NODE_MESSAGES", "PARHELION_LARGEST_COUNT",
-    "PARHELION_XPMEM"};
+constexpr const char* equal_variables[] = {"PARHELION_XPMEM", "PARHELION_NODE_RANKS",
+    "PARHELION_BEGIN_BYTES", "PARHELION_PIECE_BYTES", "PARHELION_NODE_MESSAGES",
+    "PARHELION_LARGEST_COUNT"};
 
 std::string value_of(const char* variable) {
   const char* text = std::getenv(variable);
   return text == nullptr ? "not set" : text;
+}
+
+void require_numbers() {
+  if (!told_time_limit())
+    refuse("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
+        "': use a number of seconds, such as 60, or unset it");
+  for (const char* variable : std::span(equal_variables).subspan(1)) number_told(variable);
 }
 
 // On the user's communicator: ranks cannot yet send notes about who is missing.
@@ -215,8 +224,7 @@ void await_all(MPI_Comm user, MPI_Request& request) {
 
 // Consecutive ranks of a node that count as one; 0: all.
 int ranks_of_node() {
-  return static_cast<int>(
-      std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
+  return std::min<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), INT_MAX);
 }
 
 MPI_Comm split_node(MPI_Comm comm, int rank) {
@@ -272,8 +280,8 @@ void Communicator::make_from(MPI_Comm user) {
   }
   static FirstStep without_memory;
   FirstStep& first = made ? (*made)->first : without_memory;
-  const bool no_limit = !told_time_limit();
-  first.mine = {failed ? 2u : no_limit ? 1u : 0u, environment.value(), ~environment.value()};
+  const bool no_number = complaint_of(require_numbers).any;
+  first.mine = {failed ? 2u : no_number ? 1u : 0u, environment.value(), ~environment.value()};
   const auto step = [&](MPI_Request& request) {
     try {
       await_all(user, request);
@@ -304,11 +312,7 @@ void Communicator::make_from(MPI_Comm user) {
   step(request);
   state_->adopt(state_->duplicate);
   if (first.all[0] == 1)
-    validate_together(*this, [] {
-      if (!told_time_limit())
-        refuse("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
-            "': use a number of seconds, such as 60, or unset it");
-    });
+    validate_together(*this, require_numbers);
   if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
     require_equal(
         *this, "environment variables",

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
 
+#include "core/concat.hpp"
 #include "parhelion/core/types.hpp"
 
 namespace parhelion {
@@ -16,17 +18,23 @@ inline bool is_on(const char* variable) {
   return text != nullptr && std::string_view(text) == "1";
 }
 
-/// The leading integer, 0 without one, nullopt when unset. Local.
+/// From 0 on; nullopt when unset or empty. Local. Throws Error for other text, as a communicator's
+/// first call does on every rank.
 inline std::optional<std::int64_t> number_told(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? std::nullopt : std::optional<std::int64_t>(std::atoll(text));
+  const char* told = std::getenv(variable);
+  const std::string_view text(told != nullptr ? told : "");
+  if (text.empty()) return std::nullopt;
+  std::int64_t number = -1;
+  const char* const end = std::from_chars(told, told + text.size(), number).ptr;
+  if (number < 0 || *end != '\0')
+    refuse(variable, " is '", text, "': use a whole number, such as 2, or unset it");
+  return number;
 }
 
 /// Number of messages that carry a node's `bytes` to another node: PARHELION_NODE_MESSAGES, else
 /// one per 64 KiB (packing worth a message); from 1 to `contributors`.
 inline std::int64_t node_messages(byte_count bytes, std::int64_t contributors) {
-  static const auto variable = number_told("PARHELION_NODE_MESSAGES");
-  const std::int64_t told = variable ? std::max<std::int64_t>(*variable, 1) : 0;
+  static const auto told = number_told("PARHELION_NODE_MESSAGES").value_or(0);
   return std::min(told > 0 ? told : std::max<byte_count>(bytes >> 16, 1), contributors);
 }
 

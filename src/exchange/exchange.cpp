@@ -1,6 +1,6 @@
 #include "parhelion/exchange/exchange.hpp"
 
-#include <charconv>
+#include <climits>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -19,13 +19,7 @@ namespace {
 
 int thread_count(int from_options) {
   if (from_options != 0) return from_options;
-  const char* text = std::getenv("PARHELION_THREADS");
-  if (text == nullptr || *text == '\0') return 1;
-  int count = 0;
-  const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
-  if (wrong != std::errc() || *end != '\0')
-    refuse("PARHELION_THREADS is '", text, "': use a number of threads");
-  return count;
+  return std::min<std::int64_t>(number_told("PARHELION_THREADS").value_or(1), INT_MAX);
 }
 
 // Forward: replace.

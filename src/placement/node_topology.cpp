@@ -1,11 +1,14 @@
 #include "node_topology.hpp"
 
+#include <dirent.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <ranges>
 #include <sstream>
@@ -82,14 +85,18 @@ std::string first_line(const fs::path& path) {
 }
 
 // Entries named prefix + number, by number.
+// Not by std::filesystem, which ends the program where memory is short.
 std::map<int, fs::path> numbered(const fs::path& directory, const std::string& prefix) {
+  struct Close {
+    void operator()(DIR* open) const { closedir(open); }
+  };
   std::map<int, fs::path> found;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(directory, problem)) {
-    const auto name = entry.path().filename().string();
+  const std::unique_ptr<DIR, Close> open(opendir(directory.c_str()));
+  while (const dirent* const entry = open ? readdir(open.get()) : nullptr) {
+    const std::string name = entry->d_name;
     const auto digits = name.substr(std::min(prefix.size(), name.size()));
     if (name.starts_with(prefix) && !digits.empty() && std::ranges::all_of(digits, ::isdigit))
-      found.emplace(std::stoi(digits), entry.path());
+      found.emplace(std::stoi(digits), directory / name);
   }
   return found;
 }

@@ -19,8 +19,8 @@ constexpr byte_count most_pieces = 64;
 
 // For tests: applies to all neighbors.
 byte_count piece_size_for_tests() {
-  static const auto told = number_told("PARHELION_PIECE_BYTES");
-  return told ? std::max<byte_count>(*told, 1) : 0;
+  static const auto told = number_told("PARHELION_PIECE_BYTES").value_or(0);
+  return told;
 }
 
 void shift(Program& program, byte_count offset, bool destination) {

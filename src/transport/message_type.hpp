@@ -16,9 +16,8 @@ namespace parhelion {
 /// 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests.
 inline byte_count largest_count() {
   constexpr byte_count most = std::numeric_limits<int>::max();
-  static const auto limit =
-      std::clamp<byte_count>(number_told("PARHELION_LARGEST_COUNT").value_or(most), 1, most);
-  return limit;
+  static const auto told = number_told("PARHELION_LARGEST_COUNT").value_or(0);
+  return told > 0 ? std::min(told, most) : most;
 }
 
 /// `count()` elements of `type()` are `bytes` bytes. Large messages get a derived type.

@@ -274,6 +274,28 @@ CASE("numbers of threads that make no sense are refused by all ranks") {
   unsetenv("PARHELION_THREADS");
 }
 
+CASE("threads in collective calls of one communicator are refused on every rank, or all work") {
+  if (!threads_allowed()) return;
+  MPI_Comm user = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &user);
+  const Communicator comm(user);
+  Finding of_maps, of_grids;
+  const auto often = [](Finding& finding, const auto& call) {
+    for (int round = 0; round < repetitions; ++round) try {
+        call();
+      } catch (const std::exception& error) {
+        if (!holds(error.what(), "another thread") && !holds(error.what(), "different calls"))
+          finding.text = error.what();
+      }
+  };
+  std::thread other([&] { often(of_maps, [&] { IndexedDomain(3, {}, comm); }); });
+  often(of_grids, [&] { CartesianDomain({10, 9}, {.halo = 1}, comm); });
+  other.join();
+  EXPECT_EQ(of_maps.text + of_grids.text, "");
+  EXPECT_EQ(CartesianDomain({10, 9}, {.halo = 1}, comm).dimensions(), 2);
+  MPI_Comm_free(&user);
+}
+
 CASE("one thread begins what another ends, while a third waits in another exchange") {
   if (!threads_allowed()) return;
   const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
