@@ -28,12 +28,15 @@ FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 @contextmanager
 def launcher_named(words: str | None) -> Iterator[None]:
     """Use `words` as the launcher inside the context; None changes nothing."""
-    before = os.environ.get(LAUNCHER, "")  # an empty variable counts as unset
-    os.environ[LAUNCHER] = words or before
+    before = os.environ.get(LAUNCHER)
+    if words:
+        os.environ[LAUNCHER] = words
     try:
         yield
     finally:
-        os.environ[LAUNCHER] = before
+        os.environ.pop(LAUNCHER, None)  # not left empty: records hold it
+        if before is not None:
+            os.environ[LAUNCHER] = before
 
 
 class BuildError(InputError, RuntimeError):
