@@ -12,6 +12,14 @@
 
 namespace parhelion::fortran {
 
+/// Null before MPI_Init and after MPI_Finalize, which Communicator reports.
+inline MPI_Comm comm_of(const int* comm) noexcept try {
+  return comm_from_fortran(*comm);
+} catch (...) {
+  return MPI_COMM_NULL;
+}
+
+using Ids = std::vector<global_index>;
 /// Null: an absent optional argument.
 using Array = const CFI_cdesc_t*;
 

@@ -213,6 +213,10 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   return object.called;
 }
 
+// A field and, on the root, the array of all its cells.
+struct WholeGrid {
+  Field field, whole;
+};
 WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
   const GivenGroup group = group_of(domain, arrays);
   if (group.fields.size() != 1)
@@ -248,11 +252,11 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
     Array periodic, Array process_grid, int faces_only, int staged, Array splits, int first_fastest,
     Array ranks, int of_communicator, int owned_ends, Array blocks_per_rank, Array seams,
     Array tile_axis, Array mask, phl_cartesian* domain) {
-  const auto read = [&](const Communicator& own) {
-    GivenGrid grid{integers_of(*extents, "extents")};
-    CartesianOptions& options = grid.options;
-    const int dims = static_cast<int>(grid.extents.size());
-    if (dims < 1 || dims > max_dimensions) return grid;  // an error
+  const auto make = [&](const Communicator& own) {
+    const auto cells = integers_of(*extents, "extents");
+    CartesianOptions options;
+    const int dims = static_cast<int>(cells.size());
+    require_dimensions(dims);
     options.halo = int_of(number_of(halo, "halo", 1));
     spread(options.halo.lower, lower, dims, "lower");
     spread(options.halo.upper, upper, dims, "upper");
@@ -282,24 +286,25 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
       std::copy_n(next, each, seam.begin());
       options.seams.push_back(seam_from(std::bit_cast<phl_seam>(seam), tile_axis != nullptr, dims));
     }
-    if (mask != nullptr) options.mask = mask_from(*mask, grid.extents);
+    if (mask != nullptr) options.mask = mask_from(*mask, cells);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
       refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
           " ranks: give the rank at each place of the process grid");
     options.rank_order =
         rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
-    return grid;
+    return CartesianObject{{cells, options, own}};
   };
-  return make_domain(comm, "cartesian_domain%init", domain, read);
+  return create_on(comm_of(comm), "cartesian_domain%init", domain, make);
 }
 
 int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
   return with(domain, [&](const auto& object) {
     int32_t along[PHL_MAX_DIMENSIONS] = {};
-    spread(along, stagger, object.grid.dimensions(), "stagger");
-    keep(CartesianObject{object.grid.staggered(stagger_from(along, object.grid.dimensions()))},
-        *points);
+    spread(along, stagger, object.dimensions(), "stagger");
+    create(points, [&] {
+      return CartesianObject{object.staggered(stagger_from(along, object.dimensions()))};
+    });
   });
 }
 
@@ -307,10 +312,10 @@ int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian
 int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
     Array stagger, Array array_halo) {
   return with(domain, [&](const auto& object) {
-    const int dims = object.grid.dimensions();
-    const int number = block_of(object.grid, number_of(block, "block", 1) - 1);
-    const Box box = with_halo != 0 && array_halo == nullptr ? object.grid.extended(number)
-                                                            : object.grid.owned(number);
+    const int dims = object.dimensions();
+    const int number = block_of(object, number_of(block, "block", 1) - 1);
+    const Box box =
+        with_halo != 0 && array_halo == nullptr ? object.extended(number) : object.owned(number);
     int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {};
     spread(more, stagger, dims, "stagger");
     spread(layers, array_halo, dims, "array_halo");
@@ -327,8 +332,13 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
 int phl_f_cartesian_move_whole(phl_cartesian domain, int to_root, Array u, Array whole, int root,
     int count, const FortranArray* list) {
   const char* const call = to_root != 0 ? "cartesian_domain%gather" : "cartesian_domain%scatter";
-  return move_whole(domain, call, to_root != 0, root,
-      [&] { return whole_grid(Source(domain), root, whole, all_of({u}, count, list)); });
+  return with(domain, [&](auto& grid) {
+    collectively(grid.communicator(), call, [&] {
+      const auto [field, all] = whole_grid(Source(domain), root, whole, all_of({u}, count, list));
+      if (to_root != 0) gather(grid, field, all, root);
+      else scatter(grid, all, field, root);
+    });
+  });
 }
 
 int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
@@ -352,8 +362,7 @@ void phl_f_describe(Array array, int goes_on, FortranArray* described, Array sta
 
 int phl_f_group_check(const FortranGroup* group) {
   return guarded([&] {
-    collective(
-        group->source().communicator(), "field_group%init", 0, [&] { group->read(); }, [] {});
+    collectively(group->source().communicator(), "field_group%init", [&] { group->read(); });
   });
 }
 
@@ -396,7 +405,7 @@ int phl_f_exchange_only(
       only.depth.listed = layers.listed == 1 ? 0 : layers.listed / (sides ? 2 : 1);
     }
     if (faces_only != 0) only.neighbors = Neighbors::faces;
-    make_subset(whole, only, *subset);
+    make_subset(whole, only, subset);
   });
 }
 

@@ -30,6 +30,23 @@ CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, i
   return values;
 }
 
+// Splits concatenated lists by neighbor.
+std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
+    std::span<const global_index> counts, std::span<const local_index> cells) {
+  std::vector<NeighborCells> all;
+  auto next = cells.begin();
+  bool fits = counts.size() == ranks.size();
+  for (std::size_t k = 0; fits && k < ranks.size(); ++k) {
+    fits = counts[k] >= 0 && counts[k] <= cells.end() - next;
+    if (fits) all.push_back({ranks[k], {next, next + counts[k]}}), next += counts[k];
+  }
+  if (!fits || next != cells.end())
+    refuse(counts.size(), " counts and ", cells.size(), " cells do not fit the lists of ",
+        ranks.size(),
+        " neighbors: give one count of 0 or more for each, and as many cells as they add up to");
+  return all;
+}
+
 Places extents_from(Array shape, Array components_dim) {
   Places places;
   if (shape != nullptr) places.extents = integers_of(*shape, "shape");
@@ -38,16 +55,22 @@ Places extents_from(Array shape, Array components_dim) {
   return places;
 }
 
-int transfer(phl_index_map map, const char* call, bool to_root, int root, Array all, Array x) {
-  return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
-    const auto [mine, count] = fortran::cells_of(*x, "the array of owned cells");
-    if (count != m.size() && count != m.owned())
-      refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
-          m.owned(), ": make them equal");
-    if (m.communicator().rank() != root) return Transfer{mine, mine};
-    const auto [everything, cells] = fortran::cells_of(*all, "the array of all cells");
-    require_equal_cells(mine, everything);
-    return Transfer{mine, everything, cells};
+int transfer(
+    phl_index_map map, const char* call, decltype(&collate) run, int root, Array all, Array x) {
+  return with(map, [&](auto& object) {
+    on_all(object, call, [&] {
+      refuse_places(object.places());
+      const auto [mine, count] = fortran::cells_of(*x, "the array of owned cells");
+      if (count != object.size() && count != object.owned())
+        refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
+            object.owned(), ": make them equal");
+      Cells whole{mine, 0};
+      if (object.communicator().rank() == root) {
+        whole = fortran::cells_of(*all, "the array of all cells");
+        require_equal_cells(mine, whole.values);
+      }
+      run(object.domain(), root, whole.values.owned, whole.count, mine.owned, mine.width());
+    });
   });
 }
 
@@ -80,53 +103,40 @@ extern "C" {
 
 int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
-  Ids ids;
-  return make_map(
-      comm, "index_map%init", options, map, [&] { ids = integers_of(*ghosts, "ghosts", -1); },
-      [&](const Communicator& own) {
-        return IndexedDomain(owned, std::move(ids), own, SelfGhosts::allowed);
-      });
+  return make_map(comm_of(comm), "index_map%init", options, map, [&](const Communicator& own) {
+    return IndexedDomain(owned, integers_of(*ghosts, "ghosts", -1), own, SelfGhosts::allowed);
+  });
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
     const phl_exchange_options* options, phl_index_map* map) {
-  Ids mine, others;
-  return make_map(
-      comm, "index_map%init", options, map,
-      [&] {
-        mine = integers_of(*owned_ids, "owned", -1);
-        others = integers_of(*ghosts, "ghosts", -1);
-      },
-      [&](const Communicator& own) {
-        return IndexedDomain::with_owned_ids(std::move(mine), std::move(others), own,
-            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
-      });
+  return make_map(comm_of(comm), "index_map%init", options, map, [&](const Communicator& own) {
+    return IndexedDomain::with_owned_ids(integers_of(*owned_ids, "owned", -1),
+        integers_of(*ghosts, "ghosts", -1), own,
+        self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
+  });
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
     Array ghosts, const phl_exchange_options* options, phl_index_map* map) {
-  Ids lists[3];
-  const auto check = [&](const Communicator& own) {
-    if (own.rank() != root) return;
-    lists[0] = integers_of(*owned, "owned");
-    lists[1] = integers_of(*counts, "ghost_counts");
-    lists[2] = integers_of(*ghosts, "ghosts", -1);
-  };
-  return make_map(comm, "index_map%init", options, map, check, [&](const Communicator& own) {
+  return make_map(comm_of(comm), "index_map%init", options, map, [&](const Communicator& own) {
+    Ids lists[3];
+    if (own.rank() == root) {
+      lists[0] = integers_of(*owned, "owned");
+      lists[1] = integers_of(*counts, "ghost_counts");
+      lists[2] = integers_of(*ghosts, "ghosts", -1);
+    }
     return domain_from_root({lists[0], lists[1], lists[2]}, root, own);
   });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-  Ids given;
-  return derive_map(
-      rows, "index_map%init", map,
-      [&](const IndexMap& of) {
-        given = integers_of(*counts, "counts");
-        if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
-          given.resize(static_cast<std::size_t>(of.owned()));
-      },
-      [&](const IndexMap& of) { return ragged_domain(of, given); });
+  return derive_map(rows, "index_map%init", map, [&](const IndexMap& of) {
+    Ids given = integers_of(*counts, "counts");
+    if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
+      given.resize(static_cast<std::size_t>(of.owned()));
+    return ragged_domain(of, given);
+  });
 }
 
 int phl_f_index_map_read(
@@ -135,70 +145,56 @@ int phl_f_index_map_read(
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-  std::vector<int> sent, to;
-  return derive_map(
-      owners, "index_map%push", map,
-      [&](const IndexMap& of) {
-        sent = cells_from_zero(*cells, "no rank owns pushed cell ", of.owned());
-        to = ints_of(ranks, "ranks");
-      },
-      [&](const IndexMap& of) { return IndexMap::push(of.domain(), sent, to).domain(); });
+  return derive_map(owners, "index_map%push", map, [&](const IndexMap& of) {
+    const auto sent = cells_from_zero(*cells, "no rank owns pushed cell ", of.owned());
+    return IndexMap::push(of.domain(), sent, ints_of(ranks, "ranks")).domain();
+  });
 }
 
 int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, Array cells,
     Array received_counts, Array received, Array shape, Array components_dim,
     const phl_exchange_options* options, phl_index_map* map) {
-  std::vector<NeighborCells> first, second;
-  Places extents;
-  const auto check = [&] {
+  const auto make = [&](const Communicator& own) {
     const std::vector<int> neighbors = ints_of(ranks, "ranks");
-    first = neighbor_cells(neighbors, integers_of(*counts, "counts"), ints_of(cells, "cells", -1));
+    const auto first =
+        neighbor_cells(neighbors, integers_of(*counts, "counts"), ints_of(cells, "cells", -1));
     if (received != nullptr && received_counts == nullptr)
       refuse("received comes without received_counts: pass both, or neither");
-    if (received_counts != nullptr)
-      second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
-          ints_of(received, "received", -1));
-    extents = extents_from(shape, components_dim);
+    const Places extents = extents_from(shape, components_dim);
+    const ExchangeOptions with = options_from(options);
+    if (received_counts == nullptr) return IndexMap::from_neighbor_lists(first, own, extents, with);
+    const auto second = neighbor_cells(neighbors, integers_of(*received_counts, "received_counts"),
+        ints_of(received, "received", -1));
+    return IndexMap::from_neighbor_lists(first, second, own, extents, with);
   };
-  return make_map(
-      comm, "index_map%from_neighbor_lists", options, map, check, [&](const Communicator& own) {
-        const ExchangeOptions with = options_from(options);
-        return received_counts != nullptr
-                   ? IndexMap::from_neighbor_lists(first, second, own, extents, with)
-                   : IndexMap::from_neighbor_lists(first, own, extents, with);
-      });
+  return make_map(comm_of(comm), "index_map%from_neighbor_lists", options, map, make);
 }
 
 int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
     Array components_dim, phl_index_map* map) {
-  Places made;
-  return derive_map(
-      cells, "index_map%place", map,
-      [&] {
-        made = extents_from(shape, components_dim);
-        made.owned = ints_of(places, "places", -1);
-        made.ghosts = ints_of(ghost_places, "ghost_places", -1);
-      },
-      [&](const IndexMap& of) { return of.placed(std::move(made)); });
+  return derive_map(cells, "index_map%place", map, [&](const IndexMap& of) {
+    Places made = extents_from(shape, components_dim);
+    made.owned = ints_of(places, "places", -1);
+    made.ghosts = ints_of(ghost_places, "ghost_places", -1);
+    return of.placed(std::move(made));
+  });
 }
 
 int phl_f_index_map_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* subset) {
-  return derive_map(
-      cells, "a subset of an index map", subset, [] {},
-      [&](const IndexMap& map) {
-        return map.only([&] { return values_for(map, *mask, ghosts, PHL_REPLACE); });
-      });
+  return derive_map(cells, "a subset of an index map", subset, [&](const IndexMap& map) {
+    return map.only([&] { return values_for(map, *mask, ghosts, PHL_REPLACE); });
+  });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   return with(subset, [&](const auto& object) {
-    object.map.update([&] { return values_for(object.map, *mask, ghosts, PHL_REPLACE); });
+    object.update([&] { return values_for(object, *mask, ghosts, PHL_REPLACE); });
   });
 }
 
 // Fetches the ghost entries' ids, after the owned ones.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
   return with(entries, [&](const auto& object) {
-    const IndexMap& map = object.map;
+    const IndexMap& map = object;
     std::vector<CellValues> values;
     const auto read = [&] {
       auto all = integers_of(*ids, "ids");
@@ -209,8 +205,10 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
       assign(*cells, all, "cells");
       values.push_back(values_for(map, *cells, nullptr, PHL_REPLACE));
     };
-    collective(map.communicator(), "index_map%localize_ragged", setup_limit(object.options), read,
-        [&] { map.forward(values); });
+    on_all(object, "index_map%localize_ragged", [&] {
+      validate_together(map.communicator(), read);
+      map.forward(values);
+    });
   });
 }
 
@@ -228,8 +226,11 @@ int phl_f_migration_send(phl_migration migration, Array ranks, Array received, A
       to = ints_of(ranks, "ranks");
       require_room(*received, 1, "received");
     };
-    const int64_t count = collective(object.communicator(), "a migration", 0, check,
-        [&] { return object.migration.send(to, rows); });
+    const Communicator& comm = object.communicator();
+    const int64_t count = collectively(comm, "a migration", [&] {
+      validate_together(comm, check);
+      return object.send(to, rows);
+    });
     assign(*received, {count}, "received");
   });
 }
@@ -237,8 +238,8 @@ int phl_f_migration_send(phl_migration migration, Array ranks, Array received, A
 int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, Array d, Array e,
     Array f, Array g, Array h, Array sources) {
   return with(migration, [&](const auto& object) {
-    object.migration.receive(rows_of({a, b, c, d, e, f, g, h}));
-    put(sources, object.migration.sources(), "sources");
+    object.receive(rows_of({a, b, c, d, e, f, g, h}));
+    put(sources, object.sources(), "sources");
   });
 }
 
@@ -248,25 +249,26 @@ int phl_f_map_call(phl_index_map map, int call, int reduction, Array a, Array b,
   return with(map, [&](auto& object) {
     object.arrays.clear();
     for (Array x : {a, b, c, d, e, f, g, h})
-      if (x != nullptr) object.arrays.push_back(values_for(object.map, *x, ghosts, reduction));
+      if (x != nullptr) object.arrays.push_back(values_for(object, *x, ghosts, reduction));
     const auto number = static_cast<std::size_t>(call);
-    if (number < std::size(calls)) (object.map.*calls[number])(object.arrays);
-    else
-      (object.map.*reductions[number - std::size(calls)])(object.arrays, reduction_from(reduction));
+    if (number < std::size(calls)) (object.*calls[number])(object.arrays);
+    else (object.*reductions[number - std::size(calls)])(object.arrays, reduction_from(reduction));
   });
 }
 
 int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
-  return transfer(map, "index_map%distribute", false, root, all, x);
+  return transfer(map, "index_map%distribute", &distribute, root, all, x);
 }
 int phl_f_collate(phl_index_map map, int root, Array x, Array all) {
-  return transfer(map, "index_map%collate", true, root, all, x);
+  return transfer(map, "index_map%collate", &collate, root, all, x);
 }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
-  return with(map, [&](const auto& object) {
-    const auto given = cells_from_zero(*cells, "there is no local cell ", object.map.size());
-    assign(*ids, ids_of(object.map, given), "ids", 1);
+  return with(map, [&](auto& object) {
+    Ids found;
+    for (const local_index cell : cells_from_zero(*cells, "there is no local cell ", object.size()))
+      found.push_back(object.domain().global_of(cell));
+    assign(*ids, found, "ids", 1);
   });
 }
 
@@ -281,14 +283,12 @@ int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
   return with(map, [&](const auto& object) {
-    Ids given;
-    const auto check = [&] {
-      given = integers_of(*ids, "ids", -1);
+    const auto find = [&] {
+      const Ids given = integers_of(*ids, "ids", -1);
       require_room(*ranks, given.size(), "ranks");
+      return object.domain().owners_of(given);
     };
-    const auto owners = collective(object.communicator(), "index_map%owners",
-        setup_limit(object.options), check, [&] { return object.domain().owners_of(given); });
-    put(ranks, owners, "ranks");
+    put(ranks, on_all(object, "index_map%owners", find), "ranks");
   });
 }
 
@@ -319,7 +319,7 @@ int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
 
 int phl_f_places(phl_index_map map, Array owned, Array ghosts) {
   return with(map, [&](const auto& object) {
-    const Places& places = placed(object.map);
+    const Places& places = placed(object);
     put(owned, places.owned, "owned", 1);
     put(ghosts, places.ghosts, "ghosts", 1);
   });

@@ -66,12 +66,14 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
-    refuse_places(rows.places());
-    if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-      refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
-          " owned rows: give one count per owned row");
-    for (global_index count : counts)
-      if (count < 0) refuse("a row cannot have ", count, " entries: pass 0 or more");
+    validate_together(rows.communicator(), [&] {  // before an exchange that stays broken
+      refuse_places(rows.places());
+      if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
+        refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
+            " owned rows: give one count per owned row");
+      for (global_index count : counts)
+        if (count < 0) refuse("a row cannot have ", count, " entries: pass 0 or more");
+    });
     const global_index owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
     global_index next = before_this_rank(rows.communicator(), owned, 0, std::plus<>());
     std::vector<Row> all(rows.domain().size());
