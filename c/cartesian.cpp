@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "domain/blocks.hpp"
 #include "objects.hpp"
 
 using namespace parhelion;
@@ -10,41 +9,36 @@ namespace {
 // Empty if all are 0.
 template <class Value>
 std::vector<Value> unless_zero(const Value* values, std::size_t count) {
-  if (std::all_of(values, values + count, [](Value value) { return value == 0; })) return {};
+  if (std::none_of(values, values + count, std::identity())) return {};
   return {values, values + count};
 }
+
+int32_t c_side(const TileSide& of) { return of.side == Side::lower ? PHL_LOWER : PHL_UPPER; }
 
 CartesianOptions cartesian_options_from(
     const phl_cartesian_options& given, const std::vector<global_index>& extents, int ranks) {
   const int dimensions = static_cast<int>(extents.size());
-  CartesianOptions options;
-  options.halo = HaloWidth(0);
-  for (int d = 0; d < dimensions; ++d) {
-    options.halo.lower[d] = given.halo_lower[d];
-    options.halo.upper[d] = given.halo_upper[d];
-    options.periodic.along[d] = given.periodic[d] != 0;
-  }
+  CartesianOptions options{
+      .halo = HaloWidth(std::to_array(given.halo_lower), std::to_array(given.halo_upper)),
+      .process_grid = unless_zero(given.process_grid, extents.size()),
+      .blocks_per_rank = unless_zero(given.blocks_per_rank, extents.size()),
+      .neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors"),
+      .algorithm = in_range<Algorithm>(given.algorithm, 1, "algorithm"),
+      .rank_order =
+          rank_order_from(given.rank_order, List(given.ranks, given.ranks ? ranks : 0, "ranks")),
+      .boundary = in_range<Boundary>(given.boundary, 1, "boundary")};
+  std::ranges::copy(given.periodic, options.periodic.along.begin());
   options.halo.listed = options.periodic.listed = dimensions;
-  options.process_grid = unless_zero(given.process_grid, extents.size());
-  options.blocks_per_rank = unless_zero(given.blocks_per_rank, extents.size());
   for (int d = 0; d < dimensions; ++d) {
     const int64_t* const cells = given.splits[d];
-    if (cells != nullptr && given.process_grid[d] < 1)
+    if (cells && given.process_grid[d] < 1)
       refuse("splits are given in dimension ", d, " without a process grid: give both");
-    options.splits.emplace_back();
-    if (cells != nullptr) options.splits.back().assign(cells, cells + given.process_grid[d]);
+    options.splits.push_back(List(cells, cells ? given.process_grid[d] : 0, "splits"));
   }
-  options.neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors");
-  options.algorithm = in_range<Algorithm>(given.algorithm, 1, "algorithm");
-  options.boundary = in_range<Boundary>(given.boundary, 1, "boundary");
-  std::vector<int> table;
-  if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
-  options.rank_order = rank_order_from(given.rank_order, std::move(table));
-  if (given.has_tiles != 0) options.tile_axis = given.tile_axis;
-  require_array(given.seams, given.seam_count, "seams");
-  for (int i = 0; i < given.seam_count; ++i)
-    options.seams.push_back(seam_from(given.seams[i], given.has_tiles != 0, dimensions));
-  if (given.mask != nullptr) {
+  if (given.has_tiles) options.tile_axis = given.tile_axis;
+  for (const phl_seam& seam : List(given.seams, given.seam_count, "seams"))
+    options.seams.push_back(seam_from(seam, given.has_tiles, dimensions));
+  if (given.mask) {
     auto own = unless_zero(given.mask_extents, extents.size());
     options.mask = mask_of(extents, own.empty() ? extents : std::move(own), given.mask);
   }
@@ -53,25 +47,11 @@ CartesianOptions cartesian_options_from(
 
 template <class BoxOf>
 int copy_box(phl_cartesian domain, int block, BoxOf box_of, int64_t* lower, int64_t* upper) {
-  return with(domain, [&](const auto& object) {
-    const Box box = (object.grid.*box_of)(block_of(object.grid, block));
-    if (lower != nullptr) std::copy_n(box.lo.begin(), object.grid.dimensions(), lower);
-    if (upper != nullptr) std::copy_n(box.hi.begin(), object.grid.dimensions(), upper);
+  return with(domain, [&](auto& object) {
+    const Box box = (object.*box_of)(block_of(object, block));
+    put_all(lower, std::span(box.lo).first(object.dimensions()));
+    put_all(upper, std::span(box.hi).first(object.dimensions()));
   });
-}
-
-CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* cell) {
-  std::array<int, max_dimensions> position{};
-  for (int d = 0; d < domain.dimensions(); ++d) {
-    const auto& starts = domain.axis(d).starts;
-    if (cell[d] < 0 || cell[d] >= domain.axis(d).extent)
-      refuse("cell coordinate ", cell[d], " in dimension ", d, " is outside of 0 … ",
-          domain.axis(d).extent - 1);
-    position[d] =
-        static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) - starts.begin()) -
-        1;
-  }
-  return domain.place_of(position);
 }
 
 }  // namespace
@@ -86,11 +66,23 @@ RankOrder rank_order_from(int rule, std::vector<int> table) {
   return table;
 }
 
+Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
+  const auto side = [&](int axis, int which, int tile) -> TileSide {
+    return {axis, in_range(which, PHL_LOWER, "side") == PHL_LOWER ? Side::lower : Side::upper,
+        has_tiles ? tile : TileSide::every_tile};
+  };
+  Seam seam{side(given.from_axis, given.from_side, given.from_tile),
+      side(given.to_axis, given.to_side, given.to_tile)};
+  seam.axes = unless_zero(given.axes, dimensions);
+  seam.backward = static_cast<std::uint8_t>(std::clamp(given.backward, 0, 0xff));
+  seam.pivot = in_range<Pivot>(given.pivot, PHL_PIVOT_CENTER, "pivot");
+  return seam;
+}
+
 int block_of(const CartesianDomain& domain, int64_t block) {
-  const auto count = static_cast<int64_t>(domain.blocks().size());
-  if (block < 0 || block >= count)
-    refuse("block ", block, " does not exist: this rank has ", count);
-  return static_cast<int>(block);
+  if (block < 0 || block >= std::ssize(domain.blocks()))
+    refuse("block ", block, " does not exist: this rank has ", domain.blocks().size());
+  return block;
 }
 
 }  // namespace parhelion::c
@@ -99,61 +91,48 @@ extern "C" {
 
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
     const phl_cartesian_options* options, phl_cartesian* domain) {
-  const auto read = [&](const Communicator& own) {
-    if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)  // the constructor throws
-      return GivenGrid{
-          std::vector<global_index>(static_cast<std::size_t>(std::max(dimensions, 0)))};
-    require_array(extents, dimensions, "extents");
-    GivenGrid grid{{extents, extents + dimensions}};
-    if (options != nullptr)
-      grid.options = cartesian_options_from(*options, grid.extents, own.size());
-    return grid;
-  };
-  return make_domain(comm, "phl_cartesian_create", domain, read);
+  return create_on(comm, __func__, domain, [&](const Communicator& own) {
+    require_dimensions(dimensions);
+    const std::vector<global_index> cells = List(extents, dimensions, "extents");
+    return CartesianObject{{cells,
+        options ? cartesian_options_from(*options, cells, own.size()) : CartesianOptions{}, own}};
+  });
 }
 
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {
-  return with(domain, [&](const auto& object) {
-    require_output(points, "points");
+  return with(domain, [&](auto& object) {
     require_output(stagger, "stagger");
-    keep(CartesianObject{object.grid.staggered(stagger_from(stagger, object.grid.dimensions()))},
-        *points);
+    create(points, [&] {
+      return CartesianObject{object.staggered(stagger_from(stagger, object.dimensions()))};
+    });
   });
 }
 
 int phl_cube_seams(int first_axis, phl_seam* seams) {
   return guarded([&] {
     require_output(seams, "seams");
-    for (const auto& [from, to, axes, backward, pivot] : cube_seams(first_axis)) {
-      const auto side = [](Side side) { return side == Side::lower ? PHL_LOWER : PHL_UPPER; };
-      *seams++ = {from.axis, side(from.side), from.tile, to.axis, side(to.side), to.tile, {},
-          backward, PHL_PIVOT_CORNER};
-    }
+    for (const auto& [from, to, axes, backward, pivot] : cube_seams(first_axis))
+      *seams++ = {from.axis, c_side(from), from.tile, to.axis, c_side(to), to.tile, {}, backward,
+          PHL_PIVOT_CORNER};
   });
 }
 
-int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain); }
-
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
-  return with(domain, [&](const auto& object) {
-    put_all(grid, object.grid.process_grid());
-    put_all(coordinates, object.grid.coordinates());
+  return with(domain, [&](auto& object) {
+    put_all(grid, object.process_grid());
+    put_all(coordinates, object.coordinates());
   });
 }
 
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
-  return with(domain, [&](const auto& object) {
-    if (rank < 0 || rank >= object.grid.communicator().size())
-      refuse("rank ", rank, " does not exist");
-    put_all(coordinates, object.grid.coordinates_of(rank));
+  return with(domain, [&](auto& object) {
+    in_range(rank, object.communicator().size() - 1, "rank");
+    put_all(coordinates, object.coordinates_of(rank));
   });
 }
 
 int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
-  return with(domain, [&](const auto& object) {
-    require_output(count, "count");
-    *count = static_cast<int32_t>(object.grid.blocks().size());
-  });
+  return with(domain, [&](auto& object) { put(count, object.blocks().size()); });
 }
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
@@ -165,11 +144,17 @@ int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int6
 }
 
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {
-  return with(domain, [&](const auto& object) {
-    require_array(cell, object.grid.dimensions(), "cell");
-    const auto place = owner_of(object.grid, cell);
-    put(rank, place.rank);
-    put(block, place.block);
+  return with(domain, [&](auto& object) {
+    Position position{};
+    for (int d = 0; const int64_t at : List(cell, object.dimensions(), "cell")) {
+      const Axis& axis = object.axis(d);
+      if (at < 0 || at >= axis.extent)
+        refuse("cell coordinate ", at, " in dimension ", d, " is outside of 0 … ", axis.extent - 1);
+      position[d++] = block_at(axis, at);
+    }
+    const auto [of, number] = object.place_of(position);
+    put(rank, of);
+    put(block, number);
   });
 }
 

@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <utility>
+#include <ranges>
 
 #include "objects.hpp"
 
@@ -8,34 +7,22 @@ using namespace parhelion::c;
 
 namespace {
 
-// Turns HandleError into Error, which all ranks can report; not for the first domain, which
-// supplies the communicator.
-Source source_of(const phl_group& group, int number) {
-  try {
-    return {group.domain, group.map, number};
-  } catch (const HandleError& error) {
-    refuse("group ", number, ": ", error.what());
-  }
-}
-
 template <class Handle>
-int create_from(Handle handle, int fields, const phl_field* field,
+int create_from(Handle handle, int count, const phl_field* fields,
     const phl_exchange_options* options, phl_exchange* exchange) {
   return guarded([&] {
     const Source source(handle);
     make_exchange(source.communicator(), "phl_exchange_create", options, exchange,
-        [&] { return std::vector{group_of(source, field, fields, "field")}; });
+        [&] { return std::vector{group_of(source, fields, count)}; });
   });
 }
 
 Only only_from(const phl_only& given) {
   Only only;
-  require_array(given.fields, given.field_count, "fields");
-  for (int i = 0; i < given.field_count; ++i) only.fields.push_back(given.fields[i]);
-  for (std::size_t d = 0; given.own_depth && d < PHL_MAX_DIMENSIONS; ++d) {
-    only.depth.lower[d] = given.depth_lower[d];
-    only.depth.upper[d] = given.depth_upper[d];
-  }
+  for (const int32_t field : List(given.fields, given.field_count, "fields"))
+    only.fields.push_back(field);
+  if (given.own_depth)
+    only.depth = HaloWidth(std::to_array(given.depth_lower), std::to_array(given.depth_upper));
   only.neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors");
   return only;
 }
@@ -48,10 +35,45 @@ int call(phl_exchange exchange, Call call, int reduction, const phl_field* field
 phl_stale_ghost stale_from(const StaleGhost& found) {
   phl_stale_ghost ghost{found.field, found.owner, found.component,
       static_cast<int32_t>(found.cell.size()), {}, {}, {}};
-  std::copy(found.cell.begin(), found.cell.end(), ghost.cell);
+  std::ranges::copy(found.cell, ghost.cell);
   found.here.copy(ghost.here, sizeof ghost.here - 1);
   found.there.copy(ghost.there, sizeof ghost.there - 1);
   return ghost;
+}
+
+int call(phl_redistribution redistribution, MoveCall call, const phl_field* from,
+    const phl_field* to, int count) {
+  return with(redistribution, [&](auto& object) {
+    move(object, call, [&] {
+      const List sources(from, count, "from"), targets(to, count, "to");
+      std::vector<Move> moves;
+      for (std::size_t i = 0; i < sources.size(); ++i)
+        moves.push_back({object.from.view(sources[i]), object.to.view(targets[i])});
+      return moves;
+    });
+  });
+}
+
+int call(phl_cartesian domain, const char* name, bool to_root, int root, const phl_field* field,
+    const void* whole) {
+  return with(domain, [&](auto& grid) {
+    collectively(grid.communicator(), name, [&] {
+      require_output(field, "the field");
+      const Field own = Source(domain).view(*field);
+      auto* const first = static_cast<std::byte*>(const_cast<void*>(whole));
+      const Field all = view_whole(grid, first, own.element,
+          {static_cast<Order>(field->order), own.components,
+              stagger_from(field->stagger, grid.dimensions())});
+      if (to_root) gather(grid, own, all, root);
+      else scatter(grid, all, own, root);
+    });
+  });
+}
+
+int call(phl_point_sums sums, Call call, int reduction, const phl_field* fields, int count) {
+  return with(sums, [&](auto& object) {
+    reduce(object, call == Call::begin, reduction, object.views(fields, count));
+  });
 }
 
 }  // namespace
@@ -66,8 +88,7 @@ void ExchangeObject::end() {
 }
 
 void require_groups(int count) {
-  if (count < 1)
-    refuse("an exchange needs at least one group: pass a domain or map with its fields");
+  if (count < 1) refuse("an exchange needs at least one group: pass one with its fields");
 }
 
 void require_some_halo(const std::vector<Group>& groups) {
@@ -79,56 +100,58 @@ void require_some_halo(const std::vector<Group>& groups) {
         return;  // shared points travel at any depth
   }
   refuse(
-      "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
-      "own_halo 0 for the domain's halo, or give "
-      "halo_lower and halo_upper");
+      "no field has a halo, though its domain has one: leave own_halo 0 for the domain's halo, or "
+      "give halo_lower and halo_upper");
 }
 
-void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
+void make_subset(phl_exchange whole, const Only& only, phl_exchange* subset) {
   const auto object = get(whole);
-  std::vector<MadeField> made;
-  for (const int f : resolve(object->exchange.plan(), only).fields)
-    made.push_back(object->made[static_cast<std::size_t>(f)]);
-  keep(ExchangeObject{{std::move(made)}, object->exchange.only(only)}, subset);
+  create(subset, [&] {
+    std::vector<MadeField> made;
+    for (const int f : resolve(object->exchange.plan(), only).fields)
+      made.push_back(object->made[f]);
+    return ExchangeObject{{std::move(made)}, object->exchange.only(only)};
+  });
 }
 
-void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& arrays) {
+void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& given) {
   Exchange& exchange = object.exchange;
-  const auto queue = object.queue;
-  const auto begin = [&](Step step) {
-    object.step.emplace(std::move(step));
-    object.begun = queue;
-  };
-  const auto how = [=] { return reduction_from(reduction); };
+  const ArrayList arrays(given);
+  const auto way = Direction(call == Call::reverse || call == Call::begin_reverse);
   switch (call) {
-    case Call::forward: return queue ? exchange(*queue, arrays) : exchange(arrays);
-    case Call::begin: return begin(queue ? exchange.begin(*queue, arrays) : exchange.begin(arrays));
+    case Call::forward:
     case Call::reverse:
-      return queue ? exchange.reverse(*queue, how(), arrays) : exchange.reverse(how(), arrays);
+      return exchange.run_with(way, reduction_from(reduction), arrays, object.queue.get());
+    case Call::begin:
     case Call::begin_reverse:
-      return begin(queue ? exchange.begin_reverse(*queue, how(), arrays)
-                         : exchange.begin_reverse(how(), arrays));
-    case Call::check: return exchange.check(arrays);
-    case Call::prepare: return exchange.prepare(arrays);
-    case Call::retune: exchange.retune(arrays);
+      object.step.emplace(
+          exchange.begin_with(way, reduction_from(reduction), arrays, object.queue.get()));
+      object.begun = object.queue;
+      return;
+    case Call::check: return exchange.check(given);
+    case Call::prepare: return exchange.prepare(given);
+    default: exchange.retune(given);
   }
 }
 
 // Texts live as long as the exchange; retuning may change them.
 const char* kept(ExchangeObject& object, std::string text) {
-  const auto same = std::ranges::find(object.texts, text);
-  return same != object.texts.end() ? same->c_str()
-                                    : object.texts.emplace_back(std::move(text)).c_str();
+  return object.texts.insert(std::move(text)).first->c_str();
 }
 
 void tell_stale(ExchangeObject& object, const std::vector<Field>& arrays, int64_t* counts,
     int32_t capacity, phl_stale_ghost* first, int32_t* told) {
   const StaleGhosts found = object.exchange.stale(arrays);
-  const int all = static_cast<int>(found.first.size());
-  const int few = first == nullptr ? 0 : std::clamp(capacity, 0, all);
-  std::transform(found.first.begin(), found.first.begin() + few, first, stale_from);
+  const int few = first ? std::clamp<int>(capacity, 0, std::ssize(found.first)) : 0;
+  std::ranges::transform(found.first | std::views::take(few), first, stale_from);
   put_all(counts, found.count);
   put(told, few);
+}
+
+void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields) {
+  const Reduction how = reduction_from(reduction);
+  if (begin) object.step.emplace(object.sums.begin(how, fields));
+  else object.sums.reduce(how, fields);
 }
 
 }  // namespace parhelion::c
@@ -147,60 +170,46 @@ int phl_exchange_create_groups(int count, const phl_group* group,
     const phl_exchange_options* options, phl_exchange* exchange) {
   return guarded([&] {
     require_groups(count);
-    require_array(group, count, "group");
-    const Source first(group[0].domain, group[0].map, 0);
-    const auto read = [&] {
+    const List all(group, count, "group");
+    const Source first(group->domain, group->map, 0);
+    make_exchange(first.communicator(), "phl_exchange_create", options, exchange, [&] {
       std::vector<GivenGroup> groups;
-      for (int g = 0; g < count; ++g) {
-        const Source source = g == 0 ? first : source_of(group[g], g);
-        groups.push_back(group_of(source, group[g].field, group[g].fields, "field"));
-      }
+      for (const auto& [domain, map, field, fields] : all)
+        groups.push_back(group_of({domain, map, static_cast<int>(groups.size())}, field, fields));
       return groups;
-    };
-    make_exchange(first.communicator(), "phl_exchange_create", options, exchange, read);
+    });
   });
 }
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
   return guarded([&] {
     require_output(only, "only");
-    require_output(subset, "subset");
-    make_subset(exchange, only_from(*only), *subset);
+    make_subset(exchange, only_from(*only), subset);
   });
 }
-int phl_exchange_free(phl_exchange* exchange) { return free_handle(exchange); }
+#define PHL_CALL(name) \
+  int phl_exchange_##name(phl_exchange exchange, const phl_field* fields, int count) { \
+    return call(exchange, Call::name, PHL_REPLACE, fields, count); \
+  }
+#define PHL_REDUCTION(of, name) \
+  int phl_##of##_##name(phl_##of object, int reduction, const phl_field* fields, int count) { \
+    return call(object, Call::name, reduction, fields, count); \
+  }
+PHL_CALL(forward)
+PHL_CALL(begin)
+PHL_CALL(check)
+PHL_CALL(retune)
+PHL_CALL(prepare)
+PHL_REDUCTION(exchange, reverse)
+PHL_REDUCTION(exchange, begin_reverse)
+PHL_REDUCTION(point_sums, reduce)
+PHL_REDUCTION(point_sums, begin)
 
-int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
-  return call(exchange, Call::forward, 0, fields, count);
-}
-int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) {
-  return call(exchange, Call::begin, 0, fields, count);
-}
-int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-  return call(exchange, Call::reverse, reduction, fields, count);
-}
-int phl_exchange_begin_reverse(
-    phl_exchange exchange, int reduction, const phl_field* fields, int count) {
-  return call(exchange, Call::begin_reverse, reduction, fields, count);
-}
 int phl_exchange_set_stream(phl_exchange exchange, void* stream) {
-  return with(exchange,
-      [&](auto& object) { object.queue = stream == nullptr ? nullptr : queue_of_stream(stream); });
+  return with(
+      exchange, [&](auto& object) { object.queue = stream ? queue_of_stream(stream) : nullptr; });
 }
-int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
-  return call(exchange, Call::check, 0, fields, count);
-}
-int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count) {
-  return call(exchange, Call::retune, 0, fields, count);
-}
-int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) {
-  return call(subset, Call::prepare, 0, fields, count);
-}
-
 int phl_exchange_test(phl_exchange exchange, int* done) {
-  return with(exchange, [&](auto& object) {
-    require_output(done, "done");
-    *done = !object.step || object.step->test();
-  });
+  return with(exchange, [&](auto& object) { put(done, !object.step || object.step->test()); });
 }
 int phl_exchange_end(phl_exchange exchange) {
   return with(exchange, [](auto& object) { object.end(); });
@@ -212,29 +221,61 @@ int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count
   });
 }
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
-  return with(exchange, [&](const auto& object) {
-    require_output(under_way, "under_way");
-    *under_way = object.exchange.under_way();
-  });
+  return with(exchange, [&](auto& object) { put(under_way, object.exchange.under_way()); });
 }
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages) {
-  return with(exchange, [&](const auto& object) {
+  return with(exchange, [&](auto& object) {
     const auto way = in_range<Direction>(direction, PHL_REVERSE, "direction");
     put(bytes, object.exchange.plan().bytes_sent(way));
     put(messages, object.exchange.plan().messages_sent(way));
   });
 }
 int phl_exchange_transport(phl_exchange exchange, const char** name) {
-  return with(exchange, [&](auto& object) {
-    require_output(name, "name");
-    *name = kept(object, object.exchange.transport());
-  });
+  return with(
+      exchange, [&](auto& object) { put(name, kept(object, object.exchange.transport())); });
 }
 int phl_exchange_explain(phl_exchange exchange, const char** text) {
-  return with(exchange, [&](auto& object) {
-    require_output(text, "text");
-    *text = kept(object, object.exchange.explain());
+  return with(exchange, [&](auto& object) { put(text, kept(object, object.exchange.explain())); });
+}
+
+int phl_point_sums_create(phl_cartesian domain, int count, const phl_field* given,
+    const phl_exchange_options* options, phl_point_sums* sums) {
+  return guarded([&] {
+    const Source source(domain);
+    make_point_sums(source, options, sums, [&] { return group_of(source, given, count); });
   });
+}
+int phl_point_sums_end(phl_point_sums sums) {
+  return with(sums, [](auto& object) { object.end(); });
+}
+
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const int32_t* axes,
+    const phl_exchange_options* options, phl_redistribution* redistribution) {
+  const auto read = [&] {
+    const int count = axes ? get(from)->dimensions() : 0;
+    return std::vector<int>(axes, axes + count);
+  };
+  return make_move(from, to, options, redistribution, read);
+}
+int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
+    const phl_exchange_options* options, phl_redistribution* redistribution) {
+  return make_move(from, to, options, redistribution);
+}
+#define PHL_MOVE(name) \
+  int phl_redistribution_##name( \
+      phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count) { \
+    return call(redistribution, &Redistribution::name, from, to, count); \
+  }
+PHL_MOVE(forward)
+PHL_MOVE(back)
+PHL_MOVE(prepare)
+
+int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root) {
+  return call(domain, __func__, true, root, field, whole);
+}
+int phl_cartesian_scatter(
+    phl_cartesian domain, const void* whole, const phl_field* field, int root) {
+  return call(domain, __func__, false, root, field, whole);
 }
 
 }  // extern "C"

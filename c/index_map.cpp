@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <ranges>
 
 #include "objects.hpp"
 #include "parhelion/domain/partition_files.hpp"
@@ -8,50 +8,35 @@ using namespace parhelion::c;
 
 namespace {
 
-void require_arrays(const void* given, const char* name, const void* results,
-    const char* results_name, int64_t count) {
-  require_array(results, count, results_name);
-  require_array(given, count, name);
-}
-
 // Of all neighbors, one after the other.
-std::vector<NeighborCells> lists_from(int64_t neighbors, const int32_t* ranks,
-    const int64_t* counts, const char* counts_name, const int32_t* cells, const char* name) {
-  require_array(ranks, neighbors, "ranks");
-  require_array(counts, neighbors, counts_name);
-  global_index all = 0;
-  for (int64_t k = 0; k < neighbors; ++k) all += std::max<global_index>(counts[k], 0);
-  require_array(cells, all, name);
-  return neighbor_cells(
-      {ranks, ranks + neighbors}, {counts, counts + neighbors}, {cells, cells + all});
+std::vector<NeighborCells> lists_from(const List<int>& ranks, const int64_t* counts,
+    const char* counts_name, const int32_t* cells, const char* name) {
+  std::vector<NeighborCells> all;
+  for (const int64_t count : List(counts, std::ssize(ranks), counts_name)) {
+    all.push_back({ranks[all.size()], List(cells, count, name)});
+    cells += count;
+  }
+  return all;
 }
 
-void require_keys(
-    const IndexMap& map, const PartitionKeys& read, int64_t capacity, const int64_t* keys) {
-  const auto count = static_cast<int64_t>(read.keys.size());
-  if (count != int64_t{map.owned()} * read.per_id)
-    refuse("the part of this rank has keys for ", count / read.per_id, " ids and the map ",
-        map.owned(), " owned ones: pass the file that the map was read from");
-  if (keys != nullptr && capacity < count)
-    refuse("keys has room for ", capacity, " numbers and there are ", count,
-        ": make it larger; without it per_id alone is told");
-}
-
-CellValues values_from(phl_element element, const phl_cells& cells, const char* name) {
-  const Element of = element_from(element);
-  if (element.components < 0) refuse("a cell cannot have ", element.components, " components");
+CellArray cells_from(const phl_cells& cells, byte_count width, const char* name) {
   require_array(cells.first, cells.count, name);
-  CellValues values{{static_cast<std::byte*>(cells.first), cells.stride}, {}, of,
-      std::max(element.components, 1)};
-  if (cells.stride == 0) values.owned.stride = values.width();
-  return values;
+  return {static_cast<std::byte*>(cells.first), cells.stride ? cells.stride : width};
 }
 
-// An array without places.
-CellValues plain_values(const phl_values& given) {
-  CellValues values = values_from(given.element, given.owned, "owned");
-  const int64_t stride = given.component_stride;
-  if ((stride != 0 && stride != values.element.size) || given.extents[0] != 0)
+// Owned cells; of a map with places, all.
+CellValues values_from(const phl_values& given, bool placed = false) {
+  const int components = given.element.components;
+  if (components < 0) refuse("a cell cannot have ", components, " components");
+  CellValues values({}, {}, element_from(given.element), std::max(components, 1));
+  values.owned = cells_from(given.owned, values.width(), "owned");
+  values.elements = given.owned.count * values.components;
+  values.component_stride = given.component_stride;
+  for (std::size_t d = 0; d < values.axes.size(); ++d) {
+    values.axes[d] = {given.extents[d], given.strides[d]};
+    if (given.extents[d] < 0) refuse("extents[", d, "] is ", given.extents[d], ": pass 0 or more");
+  }
+  if (!placed && (!values.is_joined() || given.extents[0] != 0))
     refuse(
         "component_stride and extents are for maps with places: leave them 0, and pass "
         "contiguous components");
@@ -59,12 +44,8 @@ CellValues plain_values(const phl_values& given) {
 }
 
 std::vector<CellValues> rows_from(const phl_values* given, int count) {
-  require_array(given, count, "arrays");
   std::vector<CellValues> arrays;
-  for (int i = 0; i < count; ++i) {
-    arrays.push_back(plain_values(given[i]));
-    arrays.back().elements = given[i].owned.count * arrays.back().components;
-  }
+  for (const phl_values& each : List(given, count, "arrays")) arrays.push_back(values_from(each));
   return arrays;
 }
 
@@ -76,83 +57,48 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
 
 // Ghosts are separate, appended or placed.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
+  CellValues values = values_from(given, map.places().has_value());
   if (map.places()) {
-    CellValues values = values_from(given.element, given.owned, "owned");
-    if (given.ghosts.first != nullptr)
-      refuse("the map has places, also for ghosts: leave `ghosts` NULL");
-    values.component_stride = given.component_stride;
-    values.elements = given.owned.count * values.components;
-    for (std::size_t d = 0; d < values.axes.size(); ++d) {
-      if (given.extents[d] < 0)
-        refuse("extents[", d, "] is ", given.extents[d], ": pass 0 or more");
-      values.axes[d] = {given.extents[d], given.strides[d]};
-    }
+    values.ghosts.first = static_cast<std::byte*>(given.ghosts.first);  // which is refused
     if (given.extents[0] > 0) values.elements = CellValues::untold;
-    return values;
-  }
-  CellValues values = plain_values(given);
-  if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
+  } else if (!given.ghosts.first && given.owned.count != map.owned()) {
     require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
   } else {
     require_cells(given.owned.count, map.owned(), "the array of owned cells");
     require_cells(given.ghosts.count, map.ghosts(), "the array of ghosts");
-    values.ghosts = values_from(given.element, given.ghosts, "ghosts").owned;
+    values.ghosts = cells_from(given.ghosts, values.width(), "ghosts");
+    values.elements = CellValues::untold;
   }
   return values;
-}
-
-CellValues mask_from(const IndexMap& map, const phl_values* mask) {
-  require_array(mask, 1, "mask");
-  return values_from(map, *mask);
 }
 
 template <class Call, class... Reductions>
 int run(phl_index_map map, Call call, const phl_values* given, int count, Reductions... reduction) {
   return with(map, [&](auto& object) {
-    require_array(given, count, "arrays");
     object.arrays.clear();
-    for (int i = 0; i < count; ++i) object.arrays.push_back(values_from(object.map, given[i]));
-    (object.map.*call)(object.arrays, reduction_from(reduction)...);
+    for (const phl_values& each : List(given, count, "arrays"))
+      object.arrays.push_back(values_from(object, each));
+    (object.*call)(object.arrays, reduction_from(reduction)...);
   });
 }
 
-int transfer(phl_index_map map, const char* call, bool to_root, int root, phl_element element,
-    const phl_cells& all, const phl_cells& owned) {
-  return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
-    require_cells(owned.count, m.owned(), "the array of owned cells");
-    const CellValues mine = values_from(element, owned, "owned");
-    if (m.communicator().rank() != root) return Transfer{mine, mine};
-    return Transfer{mine, values_from(element, all, "all"), all.count};
+int transfer(phl_index_map map, const char* call, decltype(&collate) run, int root,
+    phl_element element, const phl_cells& all, const phl_cells& owned) {
+  return with(map, [&](auto& object) {
+    on_all(object, call, [&] {
+      refuse_places(object.places());
+      require_cells(owned.count, object.owned(), "the array of owned cells");
+      const CellValues mine = values_from({element, owned, {}, 0, {}, {}});
+      CellArray whole;
+      if (object.communicator().rank() == root) whole = cells_from(all, mine.width(), "all");
+      run(object.domain(), root, whole, all.count, mine.owned, mine.width());
+    });
   });
 }
 
 }  // namespace
 
 namespace parhelion::c {
-
-std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
-    std::span<const global_index> counts, std::span<const local_index> cells) {
-  if (counts.size() != ranks.size())
-    refuse(counts.size(), " lists were passed for ", ranks.size(), " neighbors: give one for each");
-  std::vector<NeighborCells> all;
-  auto next = cells.begin();
-  for (std::size_t k = 0; k < ranks.size(); next += counts[k++]) {
-    if (counts[k] < 0 || counts[k] > cells.end() - next)
-      refuse("the list for rank ", ranks[k], " has ", counts[k], " cells and ", cells.end() - next,
-          " are left: pass the lists one after the other");
-    all.push_back({ranks[k], {next, next + counts[k]}});
-  }
-  if (next != cells.end())
-    refuse(cells.end() - next,
-        " cells belong to the list of no neighbor: pass as many as the lists have");
-  return all;
-}
-
-Ids ids_of(const IndexMap& map, std::span<const local_index> cells) {
-  Ids ids;
-  for (const local_index cell : cells) ids.push_back(map.domain().global_of(cell));
-  return ids;
-}
 
 const Places& placed(const IndexMap& map) {
   if (map.places()) return *map.places();
@@ -165,157 +111,124 @@ extern "C" {
 
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
     const phl_exchange_options* options, phl_index_map* map) {
-  return make_map(
-      comm, "phl_index_map_create", options, map,
-      [&] { require_array(ghost_ids, ghosts, "ghost_ids"); },
-      [&](const Communicator& own) {
-        return IndexedDomain(owned, {ghost_ids, ghost_ids + ghosts}, own, SelfGhosts::allowed);
-      });
+  return make_map(comm, __func__, options, map, [&](const Communicator& own) {
+    return IndexedDomain(owned, List(ghost_ids, ghosts, "ghost_ids"), own, SelfGhosts::allowed);
+  });
 }
 
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
     int64_t ghosts, const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
     phl_index_map* map) {
-  return make_map(
-      comm, "phl_index_map_create_with_ids", options, map,
-      [&] {
-        require_array(owned_ids, owned, "owned_ids");
-        require_array(ghost_ids, ghosts, "ghost_ids");
-      },
-      [&](const Communicator& own) {
-        return IndexedDomain::with_owned_ids({owned_ids, owned_ids + owned},
-            {ghost_ids, ghost_ids + ghosts}, own,
-            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
-      });
+  return make_map(comm, __func__, options, map, [&](const Communicator& own) {
+    return IndexedDomain::with_owned_ids(List(owned_ids, owned, "owned_ids"),
+        List(ghost_ids, ghosts, "ghost_ids"), own, SelfGhosts(self_ghosts != 0));
+  });
 }
 
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
     const int64_t* ghost_counts, int64_t ghosts, const int64_t* ghost_ids,
     const phl_exchange_options* options, phl_index_map* map) {
-  RootLists lists;  // empty on other ranks
-  const auto check = [&](const Communicator& own) {
-    if (own.rank() != root) return;
-    if (ranks != own.size())  // before the lists are read
-      refuse("the root lists counts of ", ranks, " ranks and the communicator has ", own.size(),
-          ": give one entry per rank");
-    require_array(owned, ranks, "owned");
-    require_array(ghost_counts, ranks, "ghost_counts");
-    require_array(ghost_ids, ghosts, "ghost_ids");
-    lists = {{owned, owned + ranks}, {ghost_counts, ghost_counts + ranks},
-        {ghost_ids, ghost_ids + ghosts}};
-  };
-  return make_map(comm, "phl_index_map_create_from_root", options, map, check,
-      [&](const Communicator& own) { return domain_from_root(lists, root, own); });
+  return make_map(comm, __func__, options, map, [&](const Communicator& own) {
+    RootLists lists;  // empty on other ranks
+    if (own.rank() == root)
+      lists = {List(owned, ranks, "owned"), List(ghost_counts, ranks, "ghost_counts"),
+          List(ghost_ids, ghosts, "ghost_ids")};
+    return domain_from_root(lists, root, own);
+  });
 }
 
 int phl_index_map_read(
     MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
-  return make_map(
-      comm, "phl_index_map_read", options, map, [&] { require_output(path, "path"); },
-      [&](const Communicator& own) {
-        PartitionPart part = read_partition(path, own);
-        return IndexedDomain(part.owned, std::move(part.ghosts), own);
-      });
+  return make_map(comm, __func__, options, map, [&](const Communicator& own) {
+    require_output(path, "path");
+    PartitionPart part = read_partition(path, own);
+    return IndexedDomain(part.owned, std::move(part.ghosts), own);
+  });
 }
 
 int phl_index_map_read_keys(
     phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
-  return with(map, [&](const auto& object) {
-    const IndexMap& of = object.map;
-    collective(
-        of.communicator(), "phl_index_map_read_keys", setup_limit(object.options),
-        [&] { require_output(path, "path"); },
-        [&] {
-          const PartitionKeys read = read_partition_keys(path, of.communicator());
-          validate_together(of.communicator(), [&] { require_keys(of, read, capacity, keys); });
-          put(per_id, read.per_id);
-          put_all(keys, read.keys);
-        });
+  return with(map, [&](auto& object) {
+    const PartitionKeys read = on_all(object, "phl_index_map_read_keys", [&] {
+      require_output(path, "path");
+      auto found = read_partition_keys(path, object.communicator());
+      const int64_t count = found.keys.size(), ids = count / found.per_id;
+      if (ids != object.owned())
+        refuse("the part of this rank has keys for ", ids, " ids and the map ", object.owned(),
+            " owned ones: pass the file that the map was read from");
+      if (keys && capacity < count)
+        refuse(
+            "keys has room for ", capacity, " numbers and there are ", count, ": make it larger");
+      return found;
+    });
+    put(per_id, read.per_id);
+    put_all(keys, read.keys);
   });
 }
 
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
     const int32_t* ranks, phl_index_map* map) {
-  return derive_map(
-      owners, "phl_index_map_create_push", map,
-      [&] {
-        require_array(cells, count, "cells");
-        require_array(ranks, count, "ranks");
-      },
-      [&](const IndexMap& of) {
-        return IndexMap::push(of.domain(), {cells, cells + count}, {ranks, ranks + count}).domain();
-      });
+  return derive_map(owners, __func__, map, [&](const IndexMap& of) {
+    return IndexMap::push(of.domain(), List(cells, count, "cells"), List(ranks, count, "ranks"))
+        .domain();
+  });
 }
 
 int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
     const int64_t* counts, const int32_t* cells, const int64_t* received_counts,
     const int32_t* received, const phl_exchange_options* options, phl_index_map* map) {
-  std::vector<NeighborCells> first, second;
-  const auto check = [&] {
-    first = lists_from(neighbors, ranks, counts, "counts", cells, "cells");
-    if (received_counts != nullptr)
-      second =
-          lists_from(neighbors, ranks, received_counts, "received_counts", received, "received");
-  };
-  return make_map(comm, "phl_index_map_create_from_neighbors", options, map, check,
-      [&](const Communicator& own) {
-        const ExchangeOptions with = options_from(options);
-        return received_counts != nullptr
-                   ? IndexMap::from_neighbor_lists(first, second, own, {}, with)
-                   : IndexMap::from_neighbor_lists(first, own, {}, with);
-      });
+  return make_map(comm, __func__, options, map, [&](const Communicator& own) {
+    const List all(ranks, neighbors, "ranks");
+    const auto first = lists_from(all, counts, "counts", cells, "cells");
+    const ExchangeOptions with = options_from(options);
+    if (!received_counts) return IndexMap::from_neighbor_lists(first, own, {}, with);
+    return IndexMap::from_neighbor_lists(first,
+        lists_from(all, received_counts, "received_counts", received, "received"), own, {}, with);
+  });
 }
 
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
     int64_t ghosts, const int32_t* ghost_places, phl_index_map* map) {
-  return derive_map(
-      of, "phl_index_map_create_placed", map,
-      [&] {
-        require_array(places, owned, "places");
-        require_array(ghost_places, ghosts, "ghost_places");
-      },
-      [&](const IndexMap& cells) {
-        return cells.placed({{places, places + owned}, {ghost_places, ghost_places + ghosts}});
-      });
+  return derive_map(of, __func__, map, [&](const IndexMap& cells) {
+    return cells.placed(
+        {List(places, owned, "places"), List(ghost_places, ghosts, "ghost_places")});
+  });
 }
 
 int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_index_map* subset) {
-  return derive_map(
-      of, "a subset of an index map", subset, [] {},
-      [&](const IndexMap& map) { return map.only([&] { return mask_from(map, mask); }); });
+  return derive_map(of, __func__, subset, [&](const IndexMap& map) {
+    return map.only([&] { return values_from(map, List(mask, 1, "mask").front()); });
+  });
 }
 int phl_index_map_update(phl_index_map subset, const phl_values* mask) {
-  return with(subset,
-      [&](const auto& object) { object.map.update([&] { return mask_from(object.map, mask); }); });
+  return with(subset, [&](auto& object) {
+    object.update([&] { return values_from(object, List(mask, 1, "mask").front()); });
+  });
 }
 
 int phl_index_map_create_ragged(
     phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
-  return derive_map(
-      rows, "phl_index_map_create_ragged", map,
-      [&] { require_array(counts, owned_rows, "counts"); },
-      [&](const IndexMap& of) { return ragged_domain(of, {counts, counts + owned_rows}); });
+  return derive_map(rows, __func__, map,
+      [&](const IndexMap& of) { return ragged_domain(of, List(counts, owned_rows, "counts")); });
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
   return with(map, [&](auto& object) {
-    change_map(
-        object, "phl_index_map_add_ghosts", [&] { require_array(ids, count, "ids"); },
-        [&](const IndexedDomain& domain) { return with_added_ghosts(domain, {ids, ids + count}); });
+    localize_ids(object, "phl_index_map_add_ghosts", [&] {
+      const List all(ids, count, "ids");
+      for (const int64_t id : all)
+        if (id < 0) refuse("id ", id, " is outside of the map: ids start at 0");
+      return all;
+    });
   });
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
   return with(map, [&](auto& object) {
-    const auto found = localize_ids(object, "phl_index_map_localize", [&] {
-      require_arrays(ids, "ids", cells, "cells", count);
-      return Ids(ids, ids + count);
-    });
-    std::ranges::copy(found, cells);
+    put_all(cells,
+        localize_ids(object, "phl_index_map_localize", [&] { return List(ids, count, "ids"); }));
   });
 }
-
-int phl_index_map_free(phl_index_map* map) { return free_handle(map); }
 
 int phl_index_map_sizes(
     phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first) {
@@ -337,55 +250,51 @@ int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
 }
 
 int phl_index_map_places(phl_index_map map, int32_t* owned, int32_t* ghosts) {
-  return with(map, [&](const auto& object) {
-    const Places& places = placed(object.map);
+  return with(map, [&](auto& object) {
+    const Places& places = placed(object);
     put_all(owned, places.owned);
     put_all(ghosts, places.ghosts);
   });
 }
 
 int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks) {
-  return guarded([&] {
-    const auto all = neighbor_ranks(get(map)->map.pattern());
-    put(count, static_cast<int32_t>(all.size()));
-    if (ranks != nullptr && capacity > 0)
-      std::copy_n(all.begin(),
-          std::min<std::size_t>(all.size(), static_cast<std::size_t>(capacity)), ranks);
+  return with(map, [&](auto& object) {
+    const auto all = neighbor_ranks(object.pattern());
+    put(count, all.size());
+    put_all(ranks, all | std::views::take(std::max(capacity, 0)));
   });
 }
 
-int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cells_received) {
+int phl_index_map_traffic(phl_index_map map, int64_t* sent, int64_t* received) {
   return with(map, [&](auto& object) {
-    int64_t received = 0;
-    for (const Stage& stage : object.map.pattern().stages)
+    int64_t all = 0;
+    for (const Stage& stage : object.pattern().stages)
       for (const Link& link : stage)
-        if (link.rank != object.map.communicator().rank()) received += link.receive_unique;
-    put(cells_sent_, cells_sent(object.map.pattern()));
-    put(cells_received, received);
+        if (link.rank != object.communicator().rank()) all += link.receive_unique;
+    put(sent, cells_sent(object.pattern()));
+    put(received, all);
   });
 }
 
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
-  return with(map, [&](const auto& object) {
-    require_arrays(cells, "cells", ids, "ids", count);
-    std::ranges::copy(ids_of(object.map, {cells, cells + count}), ids);
+  return with(map, [&](auto& object) {
+    require_array(ids, count, "ids");
+    for (const int32_t cell : List(cells, count, "cells")) *ids++ = object.domain().global_of(cell);
   });
 }
 
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-  return with(map, [&](const auto& object) {
-    require_arrays(ids, "ids", cells, "cells", count);
-    object.domain().local_of({ids, ids + count}, {cells, cells + count});
+  return with(map, [&](auto& object) {
+    require_array(cells, count, "cells");
+    const List all(ids, count, "ids");
+    object.domain().local_of(all, {cells, all.size()});
   });
 }
 
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
-  return with(map, [&](const auto& object) {
-    const auto check = [&] { require_arrays(ids, "ids", ranks, "ranks", count); };
-    const auto owners =
-        collective(object.communicator(), "phl_index_map_owners", setup_limit(object.options),
-            check, [&] { return object.domain().owners_of({ids, ids + count}); });
-    std::ranges::copy(owners, ranks);
+  return with(map, [&](auto& object) {
+    const auto find = [&] { return object.domain().owners_of(List(ids, count, "ids")); };
+    put_all(ranks, on_all(object, "phl_index_map_owners", find));
   });
 }
 
@@ -409,38 +318,35 @@ PHL_MAP_CALL(end)
 
 int phl_distribute(
     phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {
-  return transfer(map, "phl_distribute", false, root, element, all, owned);
+  return transfer(map, __func__, &distribute, root, element, all, owned);
 }
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
-  return transfer(map, "phl_collate", true, root, element, all, owned);
+  return transfer(map, __func__, &collate, root, element, all, owned);
 }
 
 int phl_migration_create(MPI_Comm comm, phl_migration* migration) {
-  return guarded([&] {
-    create(
-        Communicator(comm), "phl_migration_create", 0, migration, [] {},
-        [&] { return MigrationObject{Migration(comm)}; });
-  });
+  return create_on(comm, __func__, migration,
+      [](const Communicator& own) { return MigrationObject{Migration(own)}; });
 }
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
     const phl_values* arrays, int count, int64_t* received) {
   return with(migration, [&](auto& object) {
-    std::vector<CellValues> sent;
-    const auto check = [&] {
-      require_array(ranks, rows, "ranks");
-      sent = rows_from(arrays, count);
-    };
-    put(received, collective(object.communicator(), "a migration", 0, check,
-                      [&] { return object.migration.send({ranks, ranks + rows}, sent); }));
+    const Communicator& comm = object.communicator();
+    put(received, collectively(comm, "a migration", [&] {
+      std::vector<CellValues> sent;
+      validate_together(comm, [&] {
+        require_array(ranks, rows, "ranks");
+        sent = rows_from(arrays, count);
+      });
+      return object.send(List(ranks, rows, "ranks"), sent);
+    }));
   });
 }
 int phl_migration_receive(
     phl_migration migration, const phl_values* arrays, int count, int32_t* sources) {
-  return with(migration, [&](const auto& object) {
-    object.migration.receive(rows_from(arrays, count));
-    put_all(sources, object.migration.sources());
+  return with(migration, [&](auto& object) {
+    object.receive(rows_from(arrays, count));
+    put_all(sources, object.sources());
   });
 }
-int phl_migration_free(phl_migration* migration) { return free_handle(migration); }
-
 }  // extern "C"

@@ -1,10 +1,6 @@
-#include "parhelion/placement/placement.hpp"
-
-#include <algorithm>
 #include <array>
-#include <bit>
+#include <cstring>
 
-#include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "guard.hpp"
 #include "parhelion/core/collective.hpp"
@@ -18,17 +14,17 @@
 
 using namespace parhelion;
 using namespace parhelion::placement;
-using parhelion::c::guarded;
+using namespace parhelion::c;
 
-struct phl_machine {
-  Machine machine;
+struct phl_machine : Machine {
   std::string source;
 };
-
-struct phl_placement : AutomaticPlacement {};
-
-struct phl_placed {
-  PlacedComm comm;
+struct phl_placement : Placement {
+  Member chosen;
+  std::vector<Member> members;
+  std::string note;
+};
+struct phl_placed : PlacedComm {
   std::string description;
 };
 
@@ -36,35 +32,24 @@ static_assert(PHL_MAX_LEVELS == max_levels);
 
 namespace {
 
-Objective objective_from(int objective) { return objective ? Objective::jmax : Objective::jsum; }
-
 std::vector<bool> flags_from(int count, const int* flags) {
   return flags ? std::vector<bool>(flags, flags + count) : std::vector<bool>{};
-}
-
-std::string text_from(const char* text) { return text ? text : ""; }
-
-void require_dimensions(int dimensions) {
-  if (dimensions < 1 || dimensions > max_dimensions)
-    refuse(std::to_string(dimensions), " dimensions are given: use 1 to 4");
 }
 
 ProcessGrid grid_from(const phl_process_grid& grid) {
   require_dimensions(grid.dimensions);
   return make_grid(
-      {grid.extents, grid.extents + grid.dimensions}, flags_from(grid.dimensions, grid.periodic));
+      List(grid.extents, grid.dimensions, "extents"), flags_from(grid.dimensions, grid.periodic));
 }
 
 Stencil stencil_from(int dimensions, const phl_stencil& given) {
   Stencil stencil;
-  if (given.count > 0) require_dimensions(dimensions);
   for (int o = 0; o < given.count; ++o) {
-    Offset offset;
-    std::copy_n(given.offsets + o * dimensions, dimensions, offset.step.begin());
-    if (given.bytes) offset.bytes = given.bytes[o];
-    stencil.offsets.push_back(offset);
+    auto& [step, bytes] = stencil.offsets.emplace_back();
+    std::copy_n(given.offsets + o * dimensions, dimensions, step.begin());
+    if (given.bytes) bytes = given.bytes[o];
   }
-  if (given.extent == nullptr) return stencil;
+  if (!given.extent) return stencil;
   return with_halo_bytes(std::move(stencil), {given.extent, given.extent + dimensions}, given.halo,
       given.bytes_per_cell);
 }
@@ -72,7 +57,7 @@ Stencil stencil_from(int dimensions, const phl_stencil& given) {
 std::map<std::string, std::vector<int>> blocks_from(
     int dimensions, const char* levels, const int* blocks) {
   std::map<std::string, std::vector<int>> by_level;
-  for (const std::string& name : names_in(text_from(levels))) {
+  for (const std::string& name : names_in(or_empty(levels))) {
     if (!by_level.emplace(name, std::vector<int>(blocks, blocks + dimensions)).second)
       refuse("blocks name the level ", name, " twice: give its blocks once");
     blocks += dimensions;
@@ -81,37 +66,23 @@ std::map<std::string, std::vector<int>> blocks_from(
 }
 
 std::optional<ExchangeCosts> costs_from(const phl_exchange_costs* costs) {
-  if (costs == nullptr) return {};
+  if (!costs) return {};
   ExchangeCosts by_level{{}, costs->copied_byte_s, costs->fixed_s};
-  std::size_t i = 0;
-  for (const std::string& name : names_in(text_from(costs->levels))) {
+  for (int i = 0; const std::string& name : names_in(or_empty(costs->levels))) {
     by_level.levels[level_name(name)] = {costs->message_s[i], costs->byte_s[i]};
     ++i;
   }
   return by_level;
 }
 
-int one_of(int index, int count, const char* what) {
-  if (index < 0 || index >= count)
-    refuse(what, " ", index, " does not exist: there are ", count, ", counted from 0");
-  return index;
-}
-
 void copy_scores(const Scores& scores, phl_scores to) {
-  for (const LevelScore& each : scores)
-    std::ranges::copy(
-        std::array{each.edges_sum, each.edges_max, each.bytes_sum, each.bytes_max}, *to++);
+  for (const auto& [edges_sum, edges_max, bytes_sum, bytes_max, sent] : scores)
+    std::ranges::copy(std::array{edges_sum, edges_max, bytes_sum, bytes_max}, *to++);
 }
 
 void copy_names(const Machine& machine, const char** to) {
   for (const std::string& name : machine.level_names()) *to++ = name.c_str();
 }
-
-void copy_between(const BetweenNodes& found, std::int64_t* to) {
-  std::ranges::copy(std::bit_cast<std::array<std::int64_t, 8>>(found), to);
-}
-
-thread_local std::string last_text;
 
 }  // namespace
 
@@ -121,30 +92,27 @@ int phl_machine_create(const char* topology, int nodes, int entries, const int* 
     int compact, phl_machine** machine) {
   return guarded([&] {
     const Topology described = describe_nodes(topology, nodes);
-    *machine = new phl_machine{make_machine(described, {ranks_per_node, ranks_per_node + entries},
-                                   compact ? Binding::compact : Binding::spread),
+    *machine = new phl_machine{
+        make_machine(described, {ranks_per_node, ranks_per_node + entries}, Binding(compact != 0)),
         described.source};
   });
 }
 void phl_machine_free(phl_machine* machine) { delete machine; }
 
 int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts) {
-  const Machine& of = machine->machine;
-  *facts = {of.size(), of.nodes(), of.levels(), {}, {}, machine->source.c_str()};
-  copy_names(of, facts->level);
-  for (int level = 0; level < of.levels(); ++level) facts->units[level] = of.units(level);
+  *facts = {machine->size(), machine->nodes(), machine->levels(), {}, {}, machine->source.c_str()};
+  copy_names(*machine, facts->level);
+  for (int level = 0; level < facts->levels; ++level) facts->units[level] = machine->units(level);
   return 0;
 }
 
 int phl_machine_units(const phl_machine* machine, int level, int within_node, int count,
     const int* positions, int* units) {
   return guarded([&] {
-    const Machine& of = machine->machine;
-    one_of(level, of.levels(), "level");
+    in_range(level, machine->levels() - 1, "level");
     for (int i = 0; i < count; ++i) {
-      one_of(positions[i], of.size(), "position");
-      units[i] =
-          within_node ? of.unit_in_node(level, positions[i]) : of.unit_of(level, positions[i]);
+      const int at = in_range(positions[i], machine->size() - 1, "position");
+      units[i] = within_node ? machine->unit_in_node(level, at) : machine->unit_of(level, at);
     }
   });
 }
@@ -153,50 +121,48 @@ int phl_place(const phl_machine* machine, const phl_process_grid* grid, const ph
     int objective, int refine, const char* method, const phl_exchange_costs* costs,
     phl_placement** placement) {
   return guarded([&] {
-    *placement = new phl_placement{
+    auto [made, scores, chosen, members, note, seconds] =
         place({grid_from(*grid), stencil_from(grid->dimensions, *stencil),
-                  objective_from(objective), refine != 0, text_from(method), costs_from(costs)},
-            machine->machine)};
+                  Objective(objective != 0), refine != 0, or_empty(method), costs_from(costs)},
+            *machine);
+    *placement = new phl_placement{made, {chosen, scores, "", seconds}, members, note};
   });
 }
 
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels,
     const int* blocks, const int* periodic, const char* numbering, phl_placement** placement) {
   return guarded([&] {
-    auto made = place_by_hand(machine->machine, blocks_from(dimensions, levels, blocks),
-        flags_from(dimensions, periodic), text_from(numbering));
-    *placement = new phl_placement{{std::move(made), {}, "by_hand", {}, ""}};
+    *placement = new phl_placement{place_by_hand(*machine, blocks_from(dimensions, levels, blocks),
+                                       flags_from(dimensions, periodic), or_empty(numbering)),
+        {"by_hand", {}, ""}, {}, ""};
   });
 }
 void phl_placement_free(phl_placement* placement) { delete placement; }
 
 int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts) {
-  const Placement& made = placement->placement;
-  *facts = {made.grid().dimensions, {}, made.positions().data(), made.moved_points(),
-      static_cast<int>(placement->members.size()), placement->note.c_str()};
-  std::ranges::copy(made.grid().extent, facts->grid);
+  *facts = {placement->grid().dimensions, {}, placement->positions().data(),
+      placement->moved_points(), static_cast<int>(placement->members.size()),
+      placement->note.c_str()};
+  std::ranges::copy(placement->grid().extent, facts->grid);
   return 0;
 }
 
 int phl_placement_scores(
     const phl_placement* placement, const phl_stencil* stencil, phl_scores scores) {
   return guarded([&] {
-    const Placement& made = placement->placement;
-    copy_scores(made.scores(stencil_from(made.grid().dimensions, *stencil)), scores);
+    copy_scores(placement->scores(stencil_from(placement->grid().dimensions, *stencil)), scores);
   });
 }
 
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts) {
   return guarded([&] {
-    const auto tell = [&](const std::string& name, const char* reason, double seconds,
-                          const Scores& scores) {
-      *facts = {name.c_str(), reason, seconds, static_cast<int>(scores.size()), {}};
-      copy_scores(scores, facts->scores);
-    };
-    const AutomaticPlacement& own = *placement;
-    if (member == -1) return tell(own.chosen, "", own.seconds, own.scores);
-    const Member& of = own.members[one_of(member, static_cast<int>(own.members.size()), "member")];
-    tell(of.name, of.reason.c_str(), of.seconds, of.scores);
+    const auto& all = placement->members;
+    const Member& of = member == -1
+                           ? placement->chosen
+                           : all[in_range<std::size_t>(member, std::ssize(all) - 1, "member")];
+    *facts = {
+        of.name.c_str(), of.reason.c_str(), of.seconds, static_cast<int>(of.scores.size()), {}};
+    copy_scores(of.scores, facts->scores);
   });
 }
 
@@ -206,9 +172,9 @@ int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_ste
     const ProcessGrid points = grid_from(*grid);
     const auto found = node_pairs(
         points, stencil_from(grid->dimensions, *stencil), {nodes, nodes + points.size()});
-    *pairs = static_cast<int>(found.size());
+    *pairs = found.size();
     for (const auto& [from, to, sent, bytes_sent, messages, bytes] : found) {
-      if (traffic == nullptr || room-- <= 0) break;
+      if (!traffic || room-- <= 0) break;
       const std::int64_t numbers[] = {from, to, sent, bytes_sent, messages, bytes};
       traffic = std::ranges::copy(numbers, traffic).out;
     }
@@ -216,34 +182,36 @@ int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_ste
 }
 
 int phl_node_messages(int64_t bytes, int64_t contributors) {
-  return static_cast<int>(node_messages(bytes, contributors));
+  return node_messages(bytes, contributors);
 }
 
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
     const int* halo, int room, int* grids) {
   return guarded([&] {
+    require_dimensions(dimensions);
     const std::vector<global_index> extents(cells, cells + dimensions);
     const Mask wet = mask_of(extents, extents, mask);
-    HaloWidth width;
-    std::copy_n(halo, std::clamp(dimensions, 0, max_dimensions), width.lower.begin());
+    HaloWidth width = 0;
+    std::copy_n(halo, dimensions, width.lower.begin());
     width.upper = width.lower;
-    std::vector<GridWithLand> found = grids_with_land(ranks, extents, width, wet);
-    const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
-    if (std::ranges::none_of(found, fits))
+    auto found = grids_with_land(ranks, extents, width, wet);
+    std::erase_if(found, [=](const GridWithLand& each) { return each.ranks != ranks; });
+    if (found.empty())
       choose_process_grid(ranks, extents, width, wet);  // throws; names the nearest numbers
     std::fill_n(grids, room * dimensions, 0);
     for (const GridWithLand& each : found)
-      if (fits(each) && room-- > 0) grids = std::copy(each.grid.begin(), each.grid.end(), grids);
+      if (room-- > 0) grids = std::ranges::copy(each.grid, grids).out;
   });
 }
 
 int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells,
     const phl_stencil* stencil, const int* periodic, int objective, int* grid, int64_t* bytes) {
   return guarded([&] {
-    const auto choice = choose_grid(machine->machine, {cells, cells + std::max(0, dimensions)},
+    require_dimensions(dimensions);
+    const auto choice = choose_grid(*machine, {cells, cells + dimensions},
         stencil_from(dimensions, *stencil), stencil->halo, stencil->bytes_per_cell,
-        flags_from(dimensions, periodic), objective_from(objective));
-    std::copy_n(choice.grid.extent.begin(), dimensions, grid);
+        flags_from(dimensions, periodic), Objective(objective != 0));
+    std::ranges::copy(choice.grid.extents(), grid);
     for (const Offset& offset : choice.stencil.offsets) *bytes++ = offset.bytes;
   });
 }
@@ -251,7 +219,7 @@ int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* c
 int phl_numbering(const phl_process_grid* grid, const char* numbering, int* strides) {
   return guarded([&] {
     const ProcessGrid checked = grid_from(*grid);
-    const auto made = Numbering::parse(text_from(numbering), checked.dimensions);
+    const auto made = Numbering::parse(or_empty(numbering), checked.dimensions);
     int apart = 1;
     for (const int d : made.fastest_first()) strides[d] = apart, apart *= checked.extent[d];
   });
@@ -261,66 +229,53 @@ int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* c
     const phl_stencil* stencil, int objective, const char* levels, const int* blocks,
     const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed) {
   return guarded([&] {
-    PlacedOptions options;
     const MPI_Comm over = comm_from_fortran(parent);
-    validate_together(Communicator(over), [&] {
+    const PlacedComm made = collectively(Communicator(over), "PlacedComm", [&] {
       const int dimensions = grid->dimensions;
-      if (dimensions >= 1 && dimensions <= max_dimensions) {
-        if (grid->extents) options.grid.assign(grid->extents, grid->extents + dimensions);
-        if (cells) options.cells.assign(cells, cells + dimensions);
-        options.periodic = flags_from(dimensions, grid->periodic);
-      }
-      options.stencil = stencil_from(dimensions, *stencil);
-      options.halo = stencil->halo, options.bytes_per_cell = stencil->bytes_per_cell;
-      options.objective = objective_from(objective);
-      options.blocks = blocks_from(dimensions, levels, blocks);
-      options.numbering = text_from(numbering);
-      options.node_color = node_color;
-      options.costs = costs_from(costs);
+      require_dimensions(dimensions);
+      return PlacedComm(over,
+          {List(grid->extents, grid->extents ? dimensions : 0, "extents"),
+              List(cells, cells ? dimensions : 0, "cells"), flags_from(dimensions, grid->periodic),
+              stencil_from(dimensions, *stencil), stencil->halo, stencil->bytes_per_cell,
+              Objective(objective != 0), blocks_from(dimensions, levels, blocks),
+              or_empty(numbering), node_color, costs_from(costs)});
     });
-    PlacedComm comm(over, options);
-    *placed = new phl_placed{comm, comm.describe()};
+    *placed = new phl_placed{made, made.describe()};
   });
 }
 void phl_placed_free(phl_placed* placed) { delete placed; }
 
 int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts) {
   return guarded([&] {
-    const PlacedComm& comm = placed->comm;
-    const Machine& machine = comm.placement().machine();
-    *facts = {};
-    facts->comm = MPI_Comm_c2f(comm.comm()), facts->rank = comm.rank();
-    facts->dimensions = comm.placement().grid().dimensions;
-    std::ranges::copy(comm.placement().grid().extent, facts->grid);
-    facts->levels = machine.levels();
+    const ProcessGrid& grid = placed->placement().grid();
+    const Machine& machine = placed->placement().machine();
+    *facts = {MPI_Comm_c2f(placed->comm()), placed->rank(), grid.dimensions, {}, machine.levels(),
+        {}, {}, {}, placed->description.c_str()};
+    std::ranges::copy(grid.extent, facts->grid);
     copy_names(machine, facts->level);
-    copy_scores(comm.scores(), facts->scores[0]);
-    copy_scores(comm.scores_blocked(), facts->scores[1]);
-    copy_between(comm.between_nodes(), facts->between_nodes[0]);
-    copy_between(comm.between_nodes_blocked(), facts->between_nodes[1]);
-    facts->description = placed->description.c_str();
+    copy_scores(placed->scores(), facts->scores[0]);
+    copy_scores(placed->scores_blocked(), facts->scores[1]);
+    const BetweenNodes both[] = {placed->between_nodes(), placed->between_nodes_blocked()};
+    static_assert(sizeof both == sizeof facts->between_nodes);
+    std::memcpy(facts->between_nodes, both, sizeof both);
   });
 }
 
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords) {
   return guarded([&] {
-    one_of(rank, placed->comm.size(), "rank");
-    std::ranges::copy(placed->comm.coords_of(rank), coords);
+    std::ranges::copy(placed->coords_of(in_range(rank, placed->size() - 1, "rank")), coords);
   });
 }
 int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank) {
-  return guarded([&] {
-    const PlacedComm& comm = placed->comm;
-    *rank = comm.rank_of({coords, coords + comm.placement().grid().dimensions});
-  });
+  return guarded([&] { *rank = placed->rank_of({coords, coords + placed->grid().size()}); });
 }
 int phl_placed_to_cart(const phl_placed* placed, int* cart) {
-  return guarded([&] { *cart = MPI_Comm_c2f(placed->comm.to_cart()); });
+  return guarded([&] { *cart = MPI_Comm_c2f(placed->to_cart()); });
 }
 int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub) {
   return guarded([&] {
-    const PlacedComm& comm = placed->comm;
-    *sub = MPI_Comm_c2f(comm.sub(flags_from(comm.placement().grid().dimensions, remain)));
+    const int dimensions = placed->placement().grid().dimensions;
+    *sub = MPI_Comm_c2f(placed->sub(flags_from(dimensions, remain)));
   });
 }
 
@@ -328,13 +283,14 @@ int phl_place_graph(const phl_machine* machine, int parts, const int* starts, co
     const int64_t* bytes, int objective, int* positions, const char** text) {
   return guarded([&] {
     std::vector<PartEdges> graph;
-    for (int p = 0; p < parts; ++p)
-      graph.push_back({{targets + starts[p], targets + starts[p + 1]},
-          {bytes + starts[p], bytes + starts[p + 1]}});
-    const auto placed = place_graph(machine->machine, graph, objective_from(objective));
+    for (const int* end = starts + parts; starts != end; ++starts)
+      graph.push_back(
+          {{targets + starts[0], targets + starts[1]}, {bytes + starts[0], bytes + starts[1]}});
+    const auto placed = place_graph(*machine, graph, Objective(objective != 0));
     std::ranges::copy(placed.position_of_part, positions);
-    last_text = placed.chosen + (placed.note.empty() ? "" : "; " + placed.note);
-    *text = last_text.c_str();
+    thread_local std::string told;
+    told = placed.chosen + (placed.note.empty() ? "" : "; " + placed.note);
+    *text = told.c_str();
   });
 }
 
@@ -343,7 +299,7 @@ int phl_place_parts(int comm, int edges, const int* targets, const int64_t* byte
   return guarded([&] {
     const PartEdges own{{targets, targets + edges}, {bytes, bytes + edges}};
     *placed = MPI_Comm_c2f(
-        place_parts(comm_from_fortran(comm), own, objective_from(objective), node_color));
+        place_parts(comm_from_fortran(comm), own, Objective(objective != 0), node_color));
   });
 }
 

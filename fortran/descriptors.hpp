@@ -11,7 +11,14 @@
 
 namespace parhelion::fortran {
 
-using c::Ids;
+/// Null before MPI_Init and after MPI_Finalize, which Communicator reports.
+inline MPI_Comm comm_of(const int* comm) noexcept try {
+  return comm_from_fortran(*comm);
+} catch (...) {
+  return MPI_COMM_NULL;
+}
+
+using Ids = std::vector<global_index>;
 /// Any argument, a scalar too. Null: an absent optional one.
 using Array = const CFI_cdesc_t*;
 using Options = const phl_exchange_options*;

@@ -179,10 +179,10 @@ struct FortranList {
   }
   Arrays all() const { return {arrays, static_cast<std::size_t>(count)}; }
 };
-using List = const FortranList*;
+using Fields = const FortranList*;
 
 // The present arguments, then the list. Valid until the next call on this thread.
-Arrays all_of(std::initializer_list<Array> arguments, List list) {
+Arrays all_of(std::initializer_list<Array> arguments, Fields list) {
   thread_local std::vector<FortranArray> all;  // repeated calls do not allocate
   all.clear();
   for (Array array : arguments)
@@ -220,6 +220,9 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   return object.called;
 }
 
+struct WholeGrid {
+  Field field, whole;
+};
 WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
   const GivenGroup group = group_of(domain, arrays);
   if (group.fields.size() != 1)
@@ -242,11 +245,12 @@ int tell(int status, int result, Array to) {
   return status != 0 ? status : written;
 }
 
-// Turns HandleError into Error, which all ranks can report.
+// Errors of handles name the group.
 GivenGroup group_of(const FortranList& group, std::size_t number) {
   try {
     return group_of(group.domain(), group.all());
-  } catch (const HandleError& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind{PHL_ERROR_HANDLE}) throw;
     refuse("group ", number, ": ", error.what());
   }
 }
@@ -259,11 +263,11 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     Array periodic, Array process_grid, Array faces_only, Array staged, Array splits,
     Array first_fastest, Array ranks, Array of_communicator, Array owned_ends,
     Array blocks_per_rank, Array seams, Array tile_axis, Array mask, phl_cartesian* made) {
-  const auto read = [&](const Communicator& own) {
-    GivenGrid grid{integers_of(extents, "extents")};
-    CartesianOptions& options = grid.options;
-    const int dims = static_cast<int>(grid.extents.size());
-    if (dims < 1 || dims > max_dimensions) return grid;  // an error
+  const auto make = [&](const Communicator& own) {
+    const auto cells = integers_of(extents, "extents");
+    CartesianOptions options;
+    const int dims = static_cast<int>(cells.size());
+    require_dimensions(dims);
     options.halo = int_of(number_of(halo, 1));
     spread(options.halo.lower, lower, dims, "lower");
     spread(options.halo.upper, upper, dims, "upper");
@@ -291,24 +295,25 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
       std::memcpy(&seam, &values[at], sizeof seam);
       options.seams.push_back(seam_from(seam, tile_axis != nullptr, dims));
     }
-    if (mask != nullptr) options.mask = mask_from(mask, grid.extents);
+    if (mask != nullptr) options.mask = mask_from(mask, cells);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
       refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
           " ranks: give the rank at each place of the process grid");
     const int rule = std::max<int>(is_set(first_fastest), 2 * is_set(of_communicator));
     options.rank_order = rank_order_from(rule, std::move(table));
-    return grid;
+    return CartesianObject{{cells, options, own}};
   };
-  return make_domain(comm, "cartesian_domain%init", made, read);
+  return create_on(comm_of(comm), "cartesian_domain%init", made, make);
 }
 
 int phl_f_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
   return with(domain, [&](const auto& object) {
     int32_t along[PHL_MAX_DIMENSIONS] = {};
-    spread(along, stagger, object.grid.dimensions(), "stagger");
-    keep(CartesianObject{object.grid.staggered(stagger_from(along, object.grid.dimensions()))},
-        *points);
+    spread(along, stagger, object.dimensions(), "stagger");
+    create(points, [&] {
+      return CartesianObject{object.staggered(stagger_from(along, object.dimensions()))};
+    });
   });
 }
 
@@ -316,10 +321,10 @@ int phl_f_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) 
 int phl_f_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
     Array stagger, Array array_halo) {
   return with(domain, [&](const auto& object) {
-    const int dims = object.grid.dimensions();
-    const int number = block_of(object.grid, number_of(block, 1) - 1);
-    const Box box = with_halo != 0 && array_halo == nullptr ? object.grid.extended(number)
-                                                            : object.grid.owned(number);
+    const int dims = object.dimensions();
+    const int number = block_of(object, number_of(block, 1) - 1);
+    const Box box =
+        with_halo != 0 && array_halo == nullptr ? object.extended(number) : object.owned(number);
     int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {};
     spread(more, stagger, dims, "stagger");
     spread(layers, array_halo, dims, "array_halo");
@@ -334,11 +339,16 @@ int phl_f_box(phl_cartesian domain, int with_halo, Array first, Array last, Arra
 }
 
 int phl_f_move_whole(
-    phl_cartesian domain, int to_root, Array u, Array whole, Array root, List fields) {
+    phl_cartesian domain, int to_root, Array u, Array whole, Array root, Fields fields) {
   const char* const call = to_root != 0 ? "cartesian_domain%gather" : "cartesian_domain%scatter";
   const int from = int_of(number_of(root));
-  return move_whole(domain, call, to_root != 0, from,
-      [&] { return whole_grid(Source(domain), from, whole, all_of({u}, fields)); });
+  return with(domain, [&](auto& grid) {
+    collectively(grid.communicator(), call, [&] {
+      const auto [field, all] = whole_grid(Source(domain), from, whole, all_of({u}, fields));
+      if (to_root != 0) gather(grid, field, all, from);
+      else scatter(grid, all, field, from);
+    });
+  });
 }
 
 int phl_f_start(Array world) {
@@ -372,19 +382,17 @@ int phl_f_describe(Array array, int goes_on, Array described, Array stagger, Arr
   });
 }
 
-int phl_f_group_check(List group) {
+int phl_f_group_check(Fields group) {
   return guarded([&] {
     const Source source = group->domain();
-    collective(
-        source.communicator(), "field_group%init", 0, [&] { group_of(source, group->all()); },
-        [] {});
+    collectively(source.communicator(), "field_group%init", [&] { group_of(source, group->all()); });
   });
 }
 
 int phl_f_init_groups(Array groups, Options options, phl_exchange* made) {
   return guarded([&] {
     const std::span all(
-        static_cast<List>(groups->base_addr), static_cast<std::size_t>(groups->dim[0].extent));
+        static_cast<Fields>(groups->base_addr), static_cast<std::size_t>(groups->dim[0].extent));
     require_groups(static_cast<int>(all.size()));
     const Source first = all[0].domain();  // whose communicator reports errors of the others
     make_exchange(first.communicator(), "halo_exchange%init", options, made, [&] {
@@ -418,12 +426,12 @@ int phl_f_init_subset(
       only.depth.listed = upper > 0 ? dims : layers.listed == 1 ? 0 : layers.listed;
     }
     if (is_set(faces_only)) only.neighbors = Neighbors::faces;
-    make_subset(whole, only, *made);
+    make_subset(whole, only, made);
   });
 }
 
 int phl_f_exchange_call(
-    phl_exchange exchange, int call, PHL_EIGHT, List fields, Array stream, Array reduction) {
+    phl_exchange exchange, int call, PHL_EIGHT, Fields fields, Array stream, Array reduction) {
   return with(exchange, [&](auto& object) {
     void* const queue = stream == nullptr ? nullptr : *static_cast<void**>(stream->base_addr);
     object.queue = queue == nullptr ? nullptr : queue_of_stream(queue);
@@ -433,7 +441,7 @@ int phl_f_exchange_call(
 }
 
 int phl_f_stale(
-    phl_exchange exchange, PHL_EIGHT, List fields, Array counts, Array first, Array told) {
+    phl_exchange exchange, PHL_EIGHT, Fields fields, Array counts, Array first, Array told) {
   return with(exchange, [&](auto& object) {
     Ids all(object.made.size());
     if (counts->dim[0].extent != static_cast<byte_count>(all.size()))
@@ -453,7 +461,7 @@ int phl_f_init_redistribution(
   return make_move(from, to, options, made, [&] { return ints_of(axes, "axes", -1); });
 }
 
-int phl_f_move(phl_redistribution redistribution, int call, Array u, Array v, List from, List to) {
+int phl_f_move(phl_redistribution redistribution, int call, Array u, Array v, Fields from, Fields to) {
   return with(redistribution, [&](auto& object) {
     constexpr MoveCall calls[] = {
         &Redistribution::forward, &Redistribution::back, &Redistribution::prepare};
@@ -470,14 +478,14 @@ int phl_f_move(phl_redistribution redistribution, int call, Array u, Array v, Li
   });
 }
 
-int phl_f_init_sums(List group, Options options, phl_point_sums* made) {
+int phl_f_init_sums(Fields group, Options options, phl_point_sums* made) {
   return guarded([&] {
     const Source source = group->domain();
     make_point_sums(source, options, made, [&] { return group_of(source, group->all()); });
   });
 }
 
-int phl_f_sums_call(phl_point_sums sums, int begin, PHL_EIGHT, List fields, Array reduction) {
+int phl_f_sums_call(phl_point_sums sums, int begin, PHL_EIGHT, Fields fields, Array reduction) {
   return with(sums, [&](auto& object) {
     reduce(object, begin != 0, int_of(number_of(reduction)),
         views(object, all_of({a, b, c, d, e, f, g, h}, fields)));

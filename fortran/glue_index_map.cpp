@@ -27,6 +27,23 @@ CellValues values_for(const IndexMap& map, Array x, Array ghosts, int reduction)
   return values;
 }
 
+// Splits concatenated lists by neighbor.
+std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
+    std::span<const global_index> counts, std::span<const local_index> cells) {
+  std::vector<NeighborCells> all;
+  auto next = cells.begin();
+  bool fits = counts.size() == ranks.size();
+  for (std::size_t k = 0; fits && k < ranks.size(); ++k) {
+    fits = counts[k] >= 0 && counts[k] <= cells.end() - next;
+    if (fits) all.push_back({ranks[k], {next, next + counts[k]}}), next += counts[k];
+  }
+  if (!fits || next != cells.end())
+    refuse(counts.size(), " counts and ", cells.size(), " cells do not fit the lists of ",
+        ranks.size(),
+        " neighbors: give one count of 0 or more for each, and as many cells as they add up to");
+  return all;
+}
+
 Places extents_from(Array shape, Array components_dim) {
   Places places;
   places.extents = integers_of(shape, "shape");
@@ -64,9 +81,7 @@ extern "C" {
 
 int phl_f_init_map(const int* comm, Array owned, Array ghosts, Array self_ghosts, Options options,
     phl_index_map* made) {
-  return make_map(
-      comm, "index_map%init", options, made, [] {},
-      [&](const Communicator& own) {
+  return make_map(comm_of(comm), "index_map%init", options, made, [&](const Communicator& own) {
         Ids ids = integers_of(ghosts, "ghosts", -1);
         const auto self = is_set(self_ghosts, true) ? SelfGhosts::allowed : SelfGhosts::refused;
         if (owned->rank == 0) return IndexedDomain(number_of(owned), std::move(ids), own, self);
@@ -77,9 +92,7 @@ int phl_f_init_map(const int* comm, Array owned, Array ghosts, Array self_ghosts
 
 int phl_f_init_root(const int* comm, Array root, Array owned, Array ghost_counts, Array ghosts,
     Options options, phl_index_map* made) {
-  return make_map(
-      comm, "index_map%init", options, made, [] {},
-      [&](const Communicator& own) {
+  return make_map(comm_of(comm), "index_map%init", options, made, [&](const Communicator& own) {
         const int from = int_of(number_of(root));
         Ids lists[3];
         if (own.rank() == from) {
@@ -92,9 +105,7 @@ int phl_f_init_root(const int* comm, Array root, Array owned, Array ghost_counts
 }
 
 int phl_f_init_ragged(phl_index_map rows, Array counts, phl_index_map* made) {
-  return derive_map(
-      rows, "index_map%init", made, [] {},
-      [&](const IndexMap& of) {
+  return derive_map(rows, "index_map%init", made, [&](const IndexMap& of) {
         Ids given = integers_of(counts, "counts");
         if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
           given.resize(static_cast<std::size_t>(of.owned()));
@@ -107,9 +118,7 @@ int phl_f_read_map(const int* comm, const char* path, Options options, phl_index
 }
 
 int phl_f_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* made) {
-  return derive_map(
-      owners, "index_map%push", made, [] {},
-      [&](const IndexMap& of) {
+  return derive_map(owners, "index_map%push", made, [&](const IndexMap& of) {
         const auto sent = cells_from_zero(cells, "no rank owns pushed cell ", of.owned());
         return IndexMap::push(of.domain(), sent, ints_of(ranks, "ranks")).domain();
       });
@@ -131,14 +140,12 @@ int phl_f_from_neighbor_lists(const int* comm, Array ranks, Array counts, Array 
         ints_of(received, "received", -1));
     return IndexMap::from_neighbor_lists(first, second, own, extents, with);
   };
-  return make_map(comm, "index_map%from_neighbor_lists", options, made, [] {}, make);
+  return make_map(comm_of(comm), "index_map%from_neighbor_lists", options, made, make);
 }
 
 int phl_f_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
     Array components_dim, phl_index_map* made) {
-  return derive_map(
-      cells, "index_map%place", made, [] {},
-      [&](const IndexMap& of) {
+  return derive_map(cells, "index_map%place", made, [&](const IndexMap& of) {
         Places all = extents_from(shape, components_dim);
         all.owned = ints_of(places, "places", -1);
         all.ghosts = ints_of(ghost_places, "ghost_places", -1);
@@ -147,22 +154,20 @@ int phl_f_place(phl_index_map cells, Array places, Array ghost_places, Array sha
 }
 
 int phl_f_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* made) {
-  return derive_map(
-      cells, "a subset of an index map", made, [] {},
-      [&](const IndexMap& map) {
+  return derive_map(cells, "a subset of an index map", made, [&](const IndexMap& map) {
         return map.only([&] { return values_for(map, mask, ghosts, PHL_REPLACE); });
       });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   return with(subset, [&](const auto& object) {
-    object.map.update([&] { return values_for(object.map, mask, ghosts, PHL_REPLACE); });
+    object.update([&] { return values_for(object, mask, ghosts, PHL_REPLACE); });
   });
 }
 
 // Fetches the ghost entries' ids, after the owned ones.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
   return with(entries, [&](const auto& object) {
-    const IndexMap& map = object.map;
+    const IndexMap& map = object;
     std::vector<CellValues> values;
     const auto read = [&] {
       auto all = integers_of(ids, "ids");
@@ -173,8 +178,10 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
       assign(cells, all, "cells");
       values.push_back(values_for(map, cells, nullptr, PHL_REPLACE));
     };
-    collective(map.communicator(), "index_map%localize_ragged", setup_limit(object.options), read,
-        [&] { map.forward(values); });
+    on_all(object, "index_map%localize_ragged", [&] {
+      validate_together(map.communicator(), read);
+      map.forward(values);
+    });
   });
 }
 
@@ -191,16 +198,19 @@ int phl_f_send(phl_migration migration, Array ranks, Array received, PHL_EIGHT) 
       to = ints_of(ranks, "ranks");
       require_room(received, 1, "received");
     };
-    const int64_t count = collective(object.communicator(), "a migration", 0, check,
-        [&] { return object.migration.send(to, rows); });
+    const Communicator& comm = object.communicator();
+    const int64_t count = collectively(comm, "a migration", [&] {
+      validate_together(comm, check);
+      return object.send(to, rows);
+    });
     assign(received, {count}, "received");
   });
 }
 
 int phl_f_receive(phl_migration migration, PHL_EIGHT, Array sources) {
   return with(migration, [&](const auto& object) {
-    object.migration.receive(rows_of({a, b, c, d, e, f, g, h}));
-    put(sources, object.migration.sources(), "sources");
+    object.receive(rows_of({a, b, c, d, e, f, g, h}));
+    put(sources, object.sources(), "sources");
   });
 }
 
@@ -210,32 +220,40 @@ int phl_f_map_call(phl_index_map map, int call, PHL_EIGHT, Array ghosts, Array r
     const int how = int_of(number_of(reduction, PHL_REPLACE));
     object.arrays.clear();
     for (Array x : {a, b, c, d, e, f, g, h})
-      if (x != nullptr) object.arrays.push_back(values_for(object.map, x, ghosts, how));
+      if (x != nullptr) object.arrays.push_back(values_for(object, x, ghosts, how));
     const auto number = static_cast<std::size_t>(call);
-    if (number < std::size(calls)) (object.map.*calls[number])(object.arrays);
-    else (object.map.*reductions[number - std::size(calls)])(object.arrays, reduction_from(how));
+    if (number < std::size(calls)) (object.*calls[number])(object.arrays);
+    else (object.*reductions[number - std::size(calls)])(object.arrays, reduction_from(how));
   });
 }
 
 int phl_f_transfer(phl_index_map map, int to_root, Array root, Array all, Array a) {
   const char* const call = to_root != 0 ? "index_map%collate" : "index_map%distribute";
   const int from = int_of(number_of(root));
-  return transfer(map, call, to_root != 0, from, [&](const IndexMap& m) {
-    const auto [mine, count] = fortran::cells_of(a, "the array of owned cells");
-    if (count != m.size() && count != m.owned())
-      refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
-          m.owned(), ": make them equal");
-    if (m.communicator().rank() != from) return Transfer{mine, mine};
-    const auto [everything, cells] = fortran::cells_of(all, "the array of all cells");
-    require_equal_cells(mine, everything);
-    return Transfer{mine, everything, cells};
+  return with(map, [&](auto& object) {
+    on_all(object, call, [&] {
+      refuse_places(object.places());
+      const auto [mine, count] = fortran::cells_of(a, "the array of owned cells");
+      if (count != object.size() && count != object.owned())
+        refuse("the array of owned cells has ", count, " cells in its last dimension and the map ",
+            object.owned(), ": make them equal");
+      Cells whole{mine, 0};
+      if (object.communicator().rank() == from) {
+        whole = fortran::cells_of(all, "the array of all cells");
+        require_equal_cells(mine, whole.values);
+      }
+      (to_root != 0 ? &collate : &distribute)(
+          object.domain(), from, whole.values.owned, whole.count, mine.owned, mine.width());
+    });
   });
 }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
   return with(map, [&](const auto& object) {
-    const auto given = cells_from_zero(cells, "there is no local cell ", object.map.size());
-    assign(ids, ids_of(object.map, given), "ids", 1);
+    Ids found;
+    for (const local_index cell : cells_from_zero(cells, "there is no local cell ", object.size()))
+      found.push_back(object.domain().global_of(cell));
+    assign(ids, found, "ids", 1);
   });
 }
 
@@ -255,10 +273,7 @@ int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
       require_room(ranks, given.size(), "ranks");
       return object.domain().owners_of(given);
     };
-    put(ranks,
-        collective(
-            object.communicator(), "index_map%owners", setup_limit(object.options), [] {}, find),
-        "ranks");
+    put(ranks, on_all(object, "index_map%owners", find), "ranks");
   });
 }
 
@@ -289,7 +304,7 @@ int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
 
 int phl_f_places(phl_index_map map, Array owned, Array ghosts) {
   return with(map, [&](const auto& object) {
-    const Places& places = placed(object.map);
+    const Places& places = placed(object);
     put(owned, places.owned, "owned", 1);
     put(ghosts, places.ghosts, "ghosts", 1);
   });

@@ -70,12 +70,14 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
-    refuse_places(rows.places());
-    if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-      refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
-          " owned rows: give one count per owned row");
-    for (global_index count : counts) check_count(count, "a row", " entries");
-    const auto owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
+    validate_together(rows.communicator(), [&] {  // before an exchange that stays broken
+      refuse_places(rows.places());
+      if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
+        refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
+            " owned rows: give one count per owned row");
+      for (global_index count : counts) check_count(count, "a row", " entries");
+    });
+    const global_index owned = std::accumulate(counts.begin(), counts.end(), global_index{0});
     global_index next = before_this_rank(rows.communicator(), owned, 0, std::plus<>());
     std::vector<Row> all(rows.domain().size());
     for (std::size_t i = 0; i < counts.size(); next += counts[i++]) all[i] = {counts[i], next};

@@ -65,6 +65,11 @@ static void rows_of_entries(void) {
   counts[0] = -1;
   FAILS(phl_index_map_create_ragged(rows, owned_by(rank), counts, &entries), PHL_ERROR_VALUE,
       "-1 entries");
+  counts[0] = row_length(first_of(rank));
+  FAILS(phl_index_map_create_ragged(rows, owned_by(rank) + (rank == ranks - 1), counts, &entries),
+      PHL_ERROR_VALUE, "row counts"); /* one rank's mistake leaves the rows as they were */
+  GOOD(phl_index_map_create_ragged(rows, owned_by(rank), counts, &entries));
+  GOOD(phl_index_map_free(&entries));
   GOOD(phl_index_map_free(&rows));
 }
 
