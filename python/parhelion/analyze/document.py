@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, headline, in_order, remarks, results, skew, text, told, with_case
+from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, headline, in_order, remarks, results, skew, text, told, varying, with_case
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
@@ -30,7 +30,7 @@ def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm
     if benchmark == "halo":
         made: PublishedForm | None = _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
     elif benchmark == "gather":
-        made = _seconds(cases, "seconds per gather", ("dataset", "element", "components"), 1)
+        made = _seconds(cases, "seconds per gather", ("dataset", "ranks", "element", "components"), 1)
     else:
         made = _ghosts(cases) if benchmark == "ghosts" else None
     return made if made and made.rows else None
@@ -38,6 +38,7 @@ def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm
 
 def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
     timed = [case for case in cases if any(entry.median for entry in entries([case]))]
+    names = list(dict.fromkeys([*names, *(varying(timed) if len(timed) > 1 else ())]))  # a row is one case
     columns = [who for who in variants(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
     rows = [[text(case.params.get(name)) for name in names] + [_scaled(case.entries.get(who), factor) for who in columns] for case in timed]
     return PublishedForm(caption, [*names, *columns], rows, len(names))

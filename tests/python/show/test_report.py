@@ -267,6 +267,14 @@ def test_figures_stand_in_the_form_in_which_others_were_published(tmp_path):
     form = published_form("halo", in_order(results(record.cases)))
     median = next(case for case in results(record.cases) if case.params["halo"] == case.params["fields"] == 1).entries["auto"].median
     assert form.head == ["halo", "fields", "auto"] and form.rows[0] == ["1", "1", f"{median * 1e4:.4g}"]
+    beside = [{"halo": 1, "fields": 1, "mpi": "mpich", "network": network} for network in ("ofi", "ucx")]
+    record = read_record(synthetic.write_record(tmp_path / "networks", launches=1, cases=beside, variants=("auto",)))
+    form = published_form("halo", in_order(results(record.cases)))
+    assert form.head == ["halo", "fields", "network", "auto"] and [row[:3] for row in form.rows] == [["1", "1", "ofi"], ["1", "1", "ucx"]]
+    one = {"launches": 1, "benchmark": "gather", "cases": [{"dataset": "/meshes/B0", "element": "int32", "components": 1}], "variants": ("auto",)}
+    sets = [read_record(synthetic.write_record(tmp_path / f"{ranks}", ranks=ranks, **one)).cases for ranks in (12, 24)]
+    form = published_form("gather", in_order(results([line for each in sets for line in each])))
+    assert form.head[:2] == ["dataset", "ranks"] and [row[:2] for row in form.rows] == [["B0", "12"], ["B0", "24"]]
     ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
     record = read_record(synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, variants=("own",)))
     (row,) = published_form("ghosts", results(record.cases)).rows
