@@ -28,12 +28,15 @@ FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 @contextmanager
 def launcher_named(words: str | None) -> Iterator[None]:
     """Use `words` as the launcher inside the context; None changes nothing."""
-    before = os.environ.get(LAUNCHER, "")  # an empty variable counts as unset
-    os.environ[LAUNCHER] = words or before
+    before = os.environ.get(LAUNCHER)
+    if words:
+        os.environ[LAUNCHER] = words
     try:
         yield
     finally:
-        os.environ[LAUNCHER] = before
+        os.environ.pop(LAUNCHER, None)  # not left empty: records hold it
+        if before is not None:
+            os.environ[LAUNCHER] = before
 
 
 class BuildError(InputError, RuntimeError):
@@ -127,7 +130,7 @@ class Build:
         if words is None:
             if self.mpiexec is None:
                 raise BuildError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
-                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi=pmi2', or {LAUNCHER}")
+                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi={kind.pmi or 'pmi2'}', or {LAUNCHER}")
             words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
         argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)
@@ -148,7 +151,7 @@ class Build:
                 words = shlex.split(env[LAUNCHER])
             except ValueError as error:
                 raise BuildError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
-            if not words:
+            if not words or not words[0]:
                 raise BuildError(f"{LAUNCHER} (--launcher) is blank: name a command, such as srun, or leave it out")
             return words, []
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])

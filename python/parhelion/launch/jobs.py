@@ -137,7 +137,7 @@ class SlurmJob:
         words = ["srun", "--overlap", "--export=ALL", f"--mpi={pmi}", f"--cpu-bind={'cores' if bind and not crowded else 'none'}"]
         # Slurm rejects fewer tasks than nodes.
         words += [f"--nodes={min(ranks, self.nodes)}"] + ([f"--cpus-per-task={each}"] if each > 1 else []) + (["--overcommit"] if crowded else [])
-        notes = [f"{ranks} ranks share {self.cores()} cores of the allocation and are not bound"] if crowded else []
+        notes = [f"{ranks} ranks share {self.cores()} core{'s' * (self.cores() != 1)} of the allocation and are not bound"] if crowded else []
         return words, notes
 
 

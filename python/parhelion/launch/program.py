@@ -55,7 +55,8 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, 
     words = program_words(program)
     found = shutil.which(words[0])
     if found is None:
-        raise InputError(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
+        remedy = "check the path, and" if "/" in words[0] else f"give its path, such as ./{words[0]}, and check"
+        raise InputError(f"{words[0]} is no program that can be run: {remedy} that it is executable")
     linked = linked_mpi(Path(found))
     if linked is None:
         return _without_library(words, Path(found), name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parhelion import launch
-from parhelion.launch import jobs
+from parhelion.launch import builds, jobs
 from parhelion.launch.keeper import descendants
 
 BUILT = launch.usable_builds()
@@ -208,6 +208,18 @@ def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
         assert build.launch(2, "a.out", options=["-l"], env=env).argv[3:6] == ["-l", "-n", "2"]
     with pytest.raises(launch.BuildError, match="PARHELION_LAUNCHER=srun ' is no command line"):
         build.launch(2, "a.out", env={"PARHELION_LAUNCHER": "srun '"})
+
+
+@pytest.mark.parametrize("before", [{}, {"PARHELION_LAUNCHER": ""}, {"PARHELION_LAUNCHER": "srun"}])
+@pytest.mark.parametrize("named", [None, "mpirun -q"])
+def test_a_launcher_is_named_for_a_command_alone(monkeypatch, before, named):
+    """A variable that the user did not set must not appear, not even empty: records hold it, and comparisons tell it as a difference."""
+    monkeypatch.delenv("PARHELION_LAUNCHER", raising=False)
+    for name, value in before.items():
+        monkeypatch.setenv(name, value)
+    with builds.launcher_named(named):
+        assert os.environ.get("PARHELION_LAUNCHER") == (named or before.get("PARHELION_LAUNCHER"))
+    assert os.environ.get("PARHELION_LAUNCHER") == before.get("PARHELION_LAUNCHER")
 
 
 @pytest.mark.parametrize(("offered", "told"), [(["cray_shasta"], None), (["pmi2"], "srun offers no cray_shasta"), (None, "has no mpiexec that is known: say")])
