@@ -81,3 +81,12 @@ def pipes(value: object) -> str:
     """Escape a value for a one-line cell of a Markdown table."""
     escaped = str(value).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
     return " ".join(escaped.replace("`", "'").split())
+
+
+def first_words(message: str | None, most: int = 200) -> str:
+    """Return the beginning of a message on one line, cut behind a sentence if possible."""
+    text = " ".join((message or "they said nothing").split())
+    if len(text) <= most:
+        return text
+    sentence = text[:most].rfind(". ")
+    return text[: sentence + 1] if sentence > 0 else text[:most] + "…"

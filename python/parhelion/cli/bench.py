@@ -13,10 +13,9 @@ from click.core import ParameterSource
 from ..errors import InputError, need
 from ..launch import find_build
 from ..launch.jobs import rank_of_launcher
-from ..measure import cases
-from ..measure.cases import usual_ranks
+from ..measure import measurement
 from ..measure.measurement import (
-    Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S,
+    Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S, usual_ranks,
 )
 from ..record.folder import DEFAULT_STORE, parse_labels
 from ..record.model import RecordError
@@ -29,7 +28,7 @@ from .options import (
 )
 
 MATRIX_TIMEOUT_S = 60.0
-ELEMENT_NAMES = Names(tuple(cases.ELEMENT_BYTES), "element type")
+ELEMENT_NAMES = Names(tuple(measurement.ELEMENT_BYTES), "element type")
 WORK, COMB, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "As in Comb", "Variants and samples", "Builds and ranks", "Output"))
 
 per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by level of the machine: cache, socket, node, other nodes.")
@@ -121,8 +120,8 @@ def bench(context: click.Context, **sides: Any) -> None:
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
 @COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, open ends, and the phases of each exchange timed.")
 @COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions, as --divide, --ghost and --vars are for others.")
-@SAMPLES("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
-         help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
+@SAMPLES("--libraries", type=Names(tuple(measurement.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
+         help=f"Also measure other libraries: {', '.join(measurement.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
 @shared_options
 @click.pass_context
@@ -141,7 +140,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
     options["repetitions"] = cycles or options["repetitions"]
     if case == "comb":
         grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",), "periodic": False}.items() if not is_given(name)}
-    _measure("halo", [cases.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
+    _measure("halo", [measurement.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
 
 
 @bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, beside the published method.")
@@ -160,11 +159,11 @@ def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
     Every rank has a block of 32³ rows and pulls those beyond its six faces: of 6,144 requested rows, each one that another
     rank owns is sent once. Every value is verified.
     """
-    _measure("ghosts", [cases.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
+    _measure("ghosts", [measurement.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
 
 
 COARRAY, NO_LIBRARIES = "coarray", ("none",)
-GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
+GATHERED = (*measurement.PLUG_INS["gather"], COARRAY)
 
 
 @bench.command(cls=PanelCommand, short_help="Index-map gather on partitioned meshes beside hand-written MPI.")
@@ -184,7 +183,7 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
     """
     from ..measure.coarrays import Coarrays, builds_here
 
-    groups = cases.gather(datasets, **how)
+    groups = measurement.gather(datasets, **how)
     build, against = find_build(options["build"], measuring=True), options["against"]
     sides = {f"--{side}": names for side, names in click.get_current_context().obj.items()}
     beside = [what for what, value in {"--against": against, **sides, "mpiexec or srun": rank_of_launcher()}.items() if value]
@@ -221,16 +220,16 @@ def alltoall(
     if len(first) != 1:
         raise InputError(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
     single: dict[str, Any] = {"min_sample_s": 0.0} if single_calls else {}
-    _measure("alltoall", cases.alltoall(ranks, size, first[0]), options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
+    _measure("alltoall", measurement.alltoall(ranks, size, first[0]), options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
 
 
 @bench.command(cls=PanelCommand, short_help="Whole applications with hand-written exchange and with the library's.")
-@click.option("--app", "--apps", "apps", type=Names(cases.APPS, "application"), default=None, metavar="NAMES",
-              help=f"Applications: {', '.join(cases.APPS)} [all; Veros if it is installed].")
+@click.option("--app", "--apps", "apps", type=Names(measurement.APPS, "application"), default=None, metavar="NAMES",
+              help=f"Applications: {', '.join(measurement.APPS)} [all; Veros if it is installed].")
 @ranks_option
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
               help="Cells per rank, along each dimension: cells of hydrodynamics, rows of multigrid_cg, with a level for each halving, at most 4.")
-@click.option("--mesh", type=Whole(4, cases.MOST_MESH), default=128, show_default=True,
+@click.option("--mesh", type=Whole(4, measurement.MOST_MESH), default=128, show_default=True,
               help="Side length of the global mesh: in cells (shallow_water), squares of two triangles (finite_volume), or nodes (poisson); a power of two.")
 @shared_options
 def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
@@ -243,13 +242,13 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     replaced from outside. Ends with the time of all exchanges of a step, and the lines of exchange code.
     """
     count = ranks or usual_ranks()
-    why_not = cases.reason_against_veros(count)
+    why_not = measurement.reason_against_veros(count)
     if why_not and apps and "veros" in apps:
         raise InputError(f"--app veros: {why_not}")
     if why_not and not apps:
         Output(options["json_file"]).errors.print(f"veros is left out: {why_not}", style="dim", markup=False, soft_wrap=True)
-    wanted = apps or tuple(name for name in cases.APPS if name != "veros" or not why_not)
-    _measure("apps", cases.apps(wanted, count, extent, mesh, options["variants"]), options)
+    wanted = apps or tuple(name for name in measurement.APPS if name != "veros" or not why_not)
+    _measure("apps", measurement.apps(wanted, count, extent, mesh, options["variants"]), options)
 
 
 def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libraries: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
@@ -260,7 +259,7 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
     from ..show.results import summary
 
     sides = click.get_current_context().obj
-    quick, beside = options["quick"], [name for library in libraries for name in cases.PLUG_INS[benchmark][library]]
+    quick, beside = options["quick"], [name for library in libraries for name in measurement.PLUG_INS[benchmark][library]]
     what = Measurement(
         benchmark, groups, builds=sides["builds"], networks=sides["networks"], bind=not options["no_bind"],
         variants=(*(options["variants"] or ("all",)), *beside) if beside else options["variants"],
@@ -395,7 +394,7 @@ def demo(ranks: int | None, build: str | None, cells: int, out: Path, json_file:
 
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
     say("Every variant fills the same ghosts; every value is verified before a time counts.\n")
-    records = [measured("halo", cases.halo(count, halo=HALO_WIDTHS, fields=FIELDS))]
+    records = [measured("halo", measurement.halo(count, halo=HALO_WIDTHS, fields=FIELDS))]
     with output.errors.status("meshing a casting and partitioning it with METIS"):
         dataset = demo_partition(DEFAULT_STORE / "meshes", count, cells).resolve()
     records.append(measured("gather", Group(count, [{"dataset": str(dataset), "element": kind, "components": each} for kind, each in GATHERS])))

@@ -1,3 +1,3 @@
-"""Measurements, from options to records: `cases` × `sides` (builds, networks, interleaved A/B), launched by `run`, followed by `ranks`. The
-ranks do the timing.
+"""Measurements, from options to records: the cases of a `measurement` × `sides` (builds, networks, interleaved A/B), launched and followed
+by `run`. The ranks do the timing.
 """

@@ -17,8 +17,9 @@ from ..errors import writing
 from ..launch import Build, Launch, builds as built
 from ..launch.builds import single_threaded
 from ..analyze.results import CaseResult, in_order, results
+from ..analyze.words import first_words
 from .measurement import Group, Measurement
-from .ranks import Follower, Ranks, RunProgress, first_words
+from .run import Follower, Ranks, RunProgress
 from ..record.folder import RunFolder
 from ..record.read import read_record
 from ..record.model import Case

@@ -26,7 +26,7 @@ from ..record.image import Image, LoadedFile, RAN, SCHEMA, create_folder, profil
 from ..record.profile import ProfileError
 from ..record.read import Record
 from ..record.variables import without_secrets
-from . import cases
+from . import measurement
 from .measurement import Group, MIN_SAMPLE_S, Measurement, QUICK_MIN_SAMPLE_S, TIMEOUT_S
 from .profile import Request, take_profile
 from .run import measure
@@ -66,9 +66,9 @@ class ImageRequest:
             case "alltoall":
                 return [Group(self.ranks, [{"size": size} for size in SIZES])]
             case "halo":
-                return [cases.halo(self.ranks, halo=(1, 5), fields=(1, 8))]
+                return [measurement.halo(self.ranks, halo=(1, 5), fields=(1, 8))]
         datasets = self.datasets or (demo_partition(DEFAULT_STORE / "meshes", self.ranks, CELLS),)
-        return cases.gather(datasets, None, ("int32", "float64"), (1,))
+        return measurement.gather(datasets, None, ("int32", "float64"), (1,))
 
     def measurement(self, benchmark: str) -> Measurement:
         return Measurement(

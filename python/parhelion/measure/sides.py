@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from ..analyze.words import first_words
 from ..errors import InputError, build_for
 from ..launch import Build, BuildError, Launch, find_build, usable_builds
 from ..launch.builds import single_threaded, usual_name
@@ -27,7 +28,6 @@ from ..launch.process import run_command
 from ..machine.builds import built_variants
 from ..machine.collect import collect
 from .measurement import Group, Measurement
-from .ranks import first_words
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
 BUILDS = Path("python", "parhelion", "_builds")

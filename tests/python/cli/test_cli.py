@@ -431,7 +431,7 @@ def test_the_doctor_tries_out_what_transports_need(build):
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published partitions are not beside the checkout")
 def test_published_sets_are_grouped_by_their_rank_counts():
-    from parhelion.measure.cases import gather
+    from parhelion.measure.measurement import gather
 
     sets = sorted(folder for folder in SHARED.iterdir() if folder.is_dir())
     groups = gather(tuple(sets), None, ("int32",), (1,))
@@ -442,7 +442,7 @@ def test_published_sets_are_grouped_by_their_rank_counts():
 @pytest.mark.parametrize(("ranks", "dimensions", "grid"), [(1, 3, [1, 1, 1]), (2, 3, [2, 1, 1]), (12, 3, [3, 2, 2]),
                                                            (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])
 def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
-    from parhelion.measure.cases import balanced_grid
+    from parhelion.measure.measurement import balanced_grid
 
     assert balanced_grid(ranks, dimensions) == grid
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.measure.cases import BY_HAND, LIBRARIES
+from parhelion.measure.measurement import BY_HAND, LIBRARIES
 from parhelion.measure.programs import EXTENT, process_grid
 from parhelion.analyze.document import applications, over_hand_written, share
 from parhelion.analyze.results import results

@@ -17,7 +17,7 @@ from parhelion.show.results import summary
 from parhelion.analyze.results import results
 from parhelion.cli.main import root
 from parhelion.measure.measurement import Group, Measurement
-from parhelion.measure.ranks import RunProgress
+from parhelion.measure.run import RunProgress
 from parhelion.record.folder import RunFolder
 from parhelion.record.read import read_record
 from parhelion.record.model import Case

@@ -6,7 +6,7 @@ import pytest
 import synthetic
 from measured import built, document, need_build, parhelion
 
-from parhelion.measure.cases import gather, told_apart_by
+from parhelion.measure.measurement import gather, told_apart_by
 from parhelion.analyze.results import remarks
 from parhelion.analyze.results import CaseResult, Entry, results
 from parhelion.record.read import read_record

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parhelion.analyze.results import results
 from parhelion.analyze.document import bench_document
 from parhelion.analyze.results import constant, in_order, varying
-from parhelion.measure.ranks import Follower
+from parhelion.measure.run import Follower
 from parhelion.record.model import RecordError
 from parhelion.record.folder import RunFolder, find_run, relabel, stored_runs
 from parhelion.record.read import read_record
