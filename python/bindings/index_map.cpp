@@ -37,6 +37,7 @@ Element element_of(const Buffer& buffer) {
 class SeenArrays {
  public:
   SeenArrays(const nb::tuple& given, const IndexMap* map, byte_count rows = 0) {
+    values_.reserve(given.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
       const std::string name = "array " + std::to_string(i);
       values_.push_back(map == nullptr  ? see(given[i], rows, name)
