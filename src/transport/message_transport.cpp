@@ -30,12 +30,12 @@ void shift(Program& program, byte_count offset, bool destination) {
 }
 
 bool continues(const StridedOp& first, const StridedOp& next) {
-  return first.dims == 0 && next.dims == 0 && first.src_base == next.src_base &&
-         first.dst_base == next.dst_base && first.src + first.width == next.src &&
-         first.dst + first.width == next.dst;
+  return first.dims + next.dims + first.negated + next.negated == 0 &&
+         first.src_base == next.src_base && first.dst_base == next.dst_base &&
+         first.src + first.width == next.src && first.dst + first.width == next.dst;
 }
 
-// Merges contiguous copies: contiguous messages still need none.
+// Contiguous messages still need no copies.
 void append(Program& all, Program more) {
   for (const StridedOp& op : more.strided)
     if (!all.strided.empty() && continues(all.strided.back(), op))

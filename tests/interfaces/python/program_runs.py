@@ -51,9 +51,9 @@ def declared(path: Path) -> tuple[tuple[int, ...], list[str]]:
 
 
 @functools.cache
-def failures(program: str, build_name: str, ranks: int) -> tuple[dict[str, str], str]:
+def failures(program: str, build_name: str, ranks: int, **env: str) -> tuple[dict[str, str], str]:
     """What each test that came to its end said (empty: passed), and why the others did not."""
-    done, output = run_python(launch.usable_builds()[build_name], ranks, str(PROGRAMS / f"{program}.py"))
+    done, output = run_python(launch.usable_builds()[build_name], ranks, str(PROGRAMS / f"{program}.py"), **env)
     results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
     end = f"ended by the time limit of {TIME_LIMIT} s" if done.timed_out else f"exit status {done.returncode}"
     return {result["test"]: result["failure"] for result in results}, f"{end} before this test was done:\n{output[-6000:]}"

@@ -17,3 +17,11 @@ def test_on_ranks(program, build, ranks, name):
     results, otherwise = failures(program, build, ranks)
     failure = results.get(name, otherwise)
     assert not failure, failure
+
+
+# As large messages between nodes.
+@pytest.mark.parametrize("build", [build.name for build in python_builds()])
+def test_vectors_over_seams_in_messages_of_several_pieces(build):
+    results, otherwise = failures("seams", build, 3, PARHELION_PIECE_BYTES="64")
+    failure = results.get("test_components_of_vectors", otherwise)
+    assert not failure, failure
