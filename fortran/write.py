@@ -22,7 +22,7 @@ NUMBERS = {"int": "integer(c_int)", "int32_t": "integer(c_int32_t)", "phl_seam":
 OTHERS = {
     "Array": "type(*), dimension(..), optional",
     "Combine": "type(c_funptr), value",
-    "List": "type(phl_list), intent(in)",
+    "Fields": "type(phl_list), intent(in)",
     "Options": "type(phl_exchange_options), intent(in)",
 }
 # Of a kind of option: its type in C, in Fortran, and how the one becomes the other.
