@@ -39,8 +39,8 @@ CartesianOptions cartesian_options_from(
   for (const phl_seam& seam : List(given.seams, given.seam_count, "seams"))
     options.seams.push_back(seam_from(seam, given.has_tiles, dimensions));
   if (given.mask) {
-    auto own = unless_zero(given.mask_extents, extents.size());
-    options.mask = mask_of(extents, own.empty() ? extents : std::move(own), given.mask);
+    const auto own = unless_zero(given.mask_extents, extents.size());
+    options.mask = mask_of(extents, own.empty() ? extents : own, given.mask);
   }
   return options;
 }

@@ -80,13 +80,6 @@ int call(phl_point_sums sums, Call call, int reduction, const phl_field* fields,
 
 namespace parhelion::c {
 
-void ExchangeObject::end() {
-  if (!begun) return FieldsObject::end();
-  exchange.end(*begun);
-  step.reset();
-  begun.reset();
-}
-
 void require_groups(int count) {
   if (count < 1) refuse("an exchange needs at least one group: pass one with its fields");
 }
@@ -212,7 +205,12 @@ int phl_exchange_test(phl_exchange exchange, int* done) {
   return with(exchange, [&](auto& object) { put(done, !object.step || object.step->test()); });
 }
 int phl_exchange_end(phl_exchange exchange) {
-  return with(exchange, [](auto& object) { object.end(); });
+  return with(exchange, [](auto& object) {
+    if (!object.begun) return object.end();
+    object.exchange.end(*object.begun);
+    object.step.reset();
+    object.begun.reset();
+  });
 }
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
     int32_t capacity, phl_stale_ghost* first, int32_t* told) {

@@ -84,7 +84,6 @@ struct ExchangeObject : FieldsObject {
   Exchange exchange;
   std::set<std::string> texts = {};               ///< that callers have
   std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
-  void end();
 };
 
 struct RedistributionObject : Redistribution {

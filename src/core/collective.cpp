@@ -166,6 +166,9 @@ std::string lowest_of(const Communicator& comm, const std::string& differs) {
   if (met.left) throw_complaint(comm, {true, differs}, met);
   const std::uint64_t count = comm.collective_state().all.values[0];
   const std::string text = broadcast(comm, differs, std::max(met.complainer, 0));
+  // A rank that fails in its next call would end the broadcast of others.
+  const Agreement after = agree_unchecked(comm, {});
+  if (after.left) throw_complaint(comm, {}, after);
   if (count <= 1) return text;
   return concat(text, " (", count, " of the ", comm.size() - 1, " other ranks differ from rank 0)");
 }

@@ -373,6 +373,17 @@ CASE("asking for the owner of an id that nobody has is an error on every rank") 
   check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
 }
 
+CASE("errors of calls one after the other are told on every rank, each once") {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (int i = 0; i < 20; ++i) {
+    const std::string unlike = error_of([] { CartesianDomain({8, 8 + rank()}); });
+    const std::string next =
+        error_of([&] { collectively(comm, "the next call", [] { throw Error("of the next"); }); });
+    EXPECT_TRUE(ranks() == 1 || holds(unlike, "differ between ranks"));
+    EXPECT_TRUE(holds(next, "of the next"));
+  }
+}
+
 CASE("communicators that cannot be used are refused") {
   EXPECT_TRUE(holds(error_of([] { Communicator{MPI_COMM_NULL}; }), "MPI_COMM_NULL"));
   if (ranks() < 2) return;
