@@ -129,8 +129,9 @@ class Build:
         words, told = self._starter(base, None if options else job, request)
         if words is None:
             if self.mpiexec is None:
+                pmi = (not told and kind.pmi) or "pmi2"  # told: srun does not offer it
                 raise BuildError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
-                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi={kind.pmi or 'pmi2'}', or {LAUNCHER}")
+                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi={pmi}', or {LAUNCHER}")
             words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
         argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)

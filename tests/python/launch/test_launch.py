@@ -233,7 +233,8 @@ def test_an_mpi_without_a_launcher_is_started_by_srun_or_asks_for_one(tmp_path, 
         return
     with pytest.raises(launch.BuildError, match=told) as raised:
         build.launch(2, "a.out", env=env)
-    assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in str(raised.value) and str(build.mpi_library) in str(raised.value)
+    pmi = "pmi2" if offered else "cray_shasta"
+    assert f"--launcher 'srun --mpi={pmi}', or PARHELION_LAUNCHER" in str(raised.value) and str(build.mpi_library) in str(raised.value)
 
 
 def test_cores_are_counted_at_least_one_and_at_most_the_hardware_threads():

@@ -115,13 +115,13 @@ def compiled(tmp_path_factory):
         if not shutil.which(compiler, path=PATH) or not shutil.which("pkg-config", path=PATH):
             pytest.skip(f"{compiler} and pkg-config are needed (Debian: apt install gfortran pkg-config)")
         if (build.name, language) not in made:
-            build, source = ROOT / "build" / build.name, folder / f"{build.name}.{language}"
+            here, source = ROOT / "build" / build.name, folder / f"{build.name}.{language}"
             source.write_text(PROGRAMS[language])
-            ask = ["pkg-config", "--variable=mpi_cflags", build / "parhelion.pc"], ["pkg-config", "--variable=mpi_libs", build / "parhelion.pc"]
+            ask = ["pkg-config", "--variable=mpi_cflags", here / "parhelion.pc"], ["pkg-config", "--variable=mpi_libs", here / "parhelion.pc"]
             cflags, libs = (shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout) for words in ask)
             libs += ["-lparhelion_fortran"] * (language == "f90") + ["-lparhelion"]
             made[build.name, language] = source.with_suffix(f".{language}.out")
-            subprocess.run([compiler, *options, *cflags, f"-I{ROOT}/include", f"-I{build}/include", f"-I{build}/fortran/modules", source, "-o",
+            subprocess.run([compiler, *options, *cflags, f"-I{ROOT}/include", f"-I{here}/include", f"-I{here}/fortran/modules", source, "-o",
                             made[build.name, language], f"-L{build.directory}", f"-Wl,-rpath,{build.directory}", *libs], check=True)
         return made[build.name, language]
 
