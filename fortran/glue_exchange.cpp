@@ -385,7 +385,8 @@ int phl_f_describe(Array array, int goes_on, Array described, Array stagger, Arr
 int phl_f_group_check(Fields group) {
   return guarded([&] {
     const Source source = group->domain();
-    collectively(source.communicator(), "field_group%init", [&] { group_of(source, group->all()); });
+    collectively(
+        source.communicator(), "field_group%init", [&] { group_of(source, group->all()); });
   });
 }
 
@@ -461,7 +462,8 @@ int phl_f_init_redistribution(
   return make_move(from, to, options, made, [&] { return ints_of(axes, "axes", -1); });
 }
 
-int phl_f_move(phl_redistribution redistribution, int call, Array u, Array v, Fields from, Fields to) {
+int phl_f_move(
+    phl_redistribution redistribution, int call, Array u, Array v, Fields from, Fields to) {
   return with(redistribution, [&](auto& object) {
     constexpr MoveCall calls[] = {
         &Redistribution::forward, &Redistribution::back, &Redistribution::prepare};

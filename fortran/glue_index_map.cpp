@@ -82,35 +82,35 @@ extern "C" {
 int phl_f_init_map(const int* comm, Array owned, Array ghosts, Array self_ghosts, Options options,
     phl_index_map* made) {
   return make_map(comm_of(comm), "index_map%init", options, made, [&](const Communicator& own) {
-        Ids ids = integers_of(ghosts, "ghosts", -1);
-        const auto self = is_set(self_ghosts, true) ? SelfGhosts::allowed : SelfGhosts::refused;
-        if (owned->rank == 0) return IndexedDomain(number_of(owned), std::move(ids), own, self);
-        return IndexedDomain::with_owned_ids(
-            integers_of(owned, "owned", -1), std::move(ids), own, self);
-      });
+    Ids ids = integers_of(ghosts, "ghosts", -1);
+    const auto self = is_set(self_ghosts, true) ? SelfGhosts::allowed : SelfGhosts::refused;
+    if (owned->rank == 0) return IndexedDomain(number_of(owned), std::move(ids), own, self);
+    return IndexedDomain::with_owned_ids(
+        integers_of(owned, "owned", -1), std::move(ids), own, self);
+  });
 }
 
 int phl_f_init_root(const int* comm, Array root, Array owned, Array ghost_counts, Array ghosts,
     Options options, phl_index_map* made) {
   return make_map(comm_of(comm), "index_map%init", options, made, [&](const Communicator& own) {
-        const int from = int_of(number_of(root));
-        Ids lists[3];
-        if (own.rank() == from) {
-          lists[0] = integers_of(owned, "owned");
-          lists[1] = integers_of(ghost_counts, "ghost_counts");
-          lists[2] = integers_of(ghosts, "ghosts", -1);
-        }
-        return domain_from_root({lists[0], lists[1], lists[2]}, from, own);
-      });
+    const int from = int_of(number_of(root));
+    Ids lists[3];
+    if (own.rank() == from) {
+      lists[0] = integers_of(owned, "owned");
+      lists[1] = integers_of(ghost_counts, "ghost_counts");
+      lists[2] = integers_of(ghosts, "ghosts", -1);
+    }
+    return domain_from_root({lists[0], lists[1], lists[2]}, from, own);
+  });
 }
 
 int phl_f_init_ragged(phl_index_map rows, Array counts, phl_index_map* made) {
   return derive_map(rows, "index_map%init", made, [&](const IndexMap& of) {
-        Ids given = integers_of(counts, "counts");
-        if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
-          given.resize(static_cast<std::size_t>(of.owned()));
-        return ragged_domain(of, given);
-      });
+    Ids given = integers_of(counts, "counts");
+    if (given.size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
+      given.resize(static_cast<std::size_t>(of.owned()));
+    return ragged_domain(of, given);
+  });
 }
 
 int phl_f_read_map(const int* comm, const char* path, Options options, phl_index_map* made) {
@@ -119,9 +119,9 @@ int phl_f_read_map(const int* comm, const char* path, Options options, phl_index
 
 int phl_f_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* made) {
   return derive_map(owners, "index_map%push", made, [&](const IndexMap& of) {
-        const auto sent = cells_from_zero(cells, "no rank owns pushed cell ", of.owned());
-        return IndexMap::push(of.domain(), sent, ints_of(ranks, "ranks")).domain();
-      });
+    const auto sent = cells_from_zero(cells, "no rank owns pushed cell ", of.owned());
+    return IndexMap::push(of.domain(), sent, ints_of(ranks, "ranks")).domain();
+  });
 }
 
 int phl_f_from_neighbor_lists(const int* comm, Array ranks, Array counts, Array cells,
@@ -146,17 +146,17 @@ int phl_f_from_neighbor_lists(const int* comm, Array ranks, Array counts, Array 
 int phl_f_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
     Array components_dim, phl_index_map* made) {
   return derive_map(cells, "index_map%place", made, [&](const IndexMap& of) {
-        Places all = extents_from(shape, components_dim);
-        all.owned = ints_of(places, "places", -1);
-        all.ghosts = ints_of(ghost_places, "ghost_places", -1);
-        return of.placed(std::move(all));
-      });
+    Places all = extents_from(shape, components_dim);
+    all.owned = ints_of(places, "places", -1);
+    all.ghosts = ints_of(ghost_places, "ghost_places", -1);
+    return of.placed(std::move(all));
+  });
 }
 
 int phl_f_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* made) {
   return derive_map(cells, "a subset of an index map", made, [&](const IndexMap& map) {
-        return map.only([&] { return values_for(map, mask, ghosts, PHL_REPLACE); });
-      });
+    return map.only([&] { return values_for(map, mask, ghosts, PHL_REPLACE); });
+  });
 }
 int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
   return with(subset, [&](const auto& object) {

@@ -34,8 +34,9 @@ class HaloFloor final : public Variant {
  public:
   HaloFloor(const HaloSetup& setup, SetupTimes& times) : setup_(alone(setup)) {
     if (setup_.params.on_device) place_on_device(setup_);
-    else setup_.values = setup_.arrays = std::make_shared<HaloArrays>(
-             setup_.geometry, setup_.params, node_shared_arrays(setup)->memory());
+    else
+      setup_.values = setup_.arrays = std::make_shared<HaloArrays>(
+          setup_.geometry, setup_.params, node_shared_arrays(setup)->memory());
     std::vector<Field> fields = fields_on(setup_, *setup_.arrays);
     for (std::size_t job = 0; job < setup_.params.grid.size(); ++job) {
       const auto [lower, upper] = setup_.geometry.bare[memory_of(setup_.params, job)];

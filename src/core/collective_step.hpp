@@ -66,7 +66,7 @@ struct CollectiveState {
   std::function<int()> lost{};           ///< an ended rank, or −1
   std::function<void(int)> tell_lost{};  ///< notifies neighbors
   CpuMask node_threads{};                ///< usable by any rank of the node
-  std::recursive_mutex thread{};  ///< locked during a call
+  std::recursive_mutex thread{};         ///< locked during a call
 };
 
 /// Interrupts waits for messages after another rank failed in this call. Only CollectiveCall::fail

@@ -311,8 +311,7 @@ void Communicator::make_from(MPI_Comm user) {
   check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
   step(request);
   state_->adopt(state_->duplicate);
-  if (first.all[0] == 1)
-    validate_together(*this, require_numbers);
+  if (first.all[0] == 1) validate_together(*this, require_numbers);
   if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
     require_equal(
         *this, "environment variables",

@@ -89,8 +89,7 @@ Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::
       {}, space_of(arrays, count), total_stagger(domain, layout.stagger), domain.boundary(),
       array_halo, static_cast<std::int8_t>(std::clamp(layout.sign, -2, 2)),
       static_cast<std::int8_t>(std::clamp(layout.along, -1, max_dimensions)),
-      static_cast<std::int16_t>(
-          layout.vector > largest_vector ? -1 : std::max(layout.vector, -1))};
+      static_cast<std::int16_t>(layout.vector > largest_vector ? -1 : std::max(layout.vector, -1))};
   for (int b = 0; b < static_cast<int>(count); ++b)
     field.blocks.push_back(view_array(array_box(domain, layout, array_halo, b),
         first_of(domain, field, b), dimensions, arrays[b], element.size, layout));
