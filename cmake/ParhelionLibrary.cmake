@@ -28,6 +28,13 @@ file(GLOB_RECURSE parhelion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/
 if(NOT PARHELION_UCX)
   list(FILTER parhelion_sources EXCLUDE REGEX "/transport/ucx/")
 endif()
+# The kernel for devices: PTX as it is, the objects for AMD's as the values of an array.
+set(parhelion_kernels ${PROJECT_BINARY_DIR}/include/plan/device)
+file(ARCHIVE_EXTRACT INPUT ${PROJECT_SOURCE_DIR}/cmake/kernels.tar.xz DESTINATION ${parhelion_kernels})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/kernels.tar.xz)
+file(READ ${parhelion_kernels}/kernel.hip parhelion_hip_bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," parhelion_hip_bytes "${parhelion_hip_bytes}")
+file(CONFIGURE OUTPUT ${parhelion_kernels}/kernel.hip.inc CONTENT "@parhelion_hip_bytes@\n" @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${PROJECT_BINARY_DIR}/include/parhelion/version.hpp @ONLY)
 
 if(PARHELION_STATIC)
