@@ -1,9 +1,11 @@
 // Exchanges of device arrays: their order with the program's streams, rejected input, failing
 // driver calls.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "core/orphans.hpp"
@@ -280,7 +282,8 @@ CASE("views find out where arrays are, and arrays of several places are refused"
   if (solver.driver.last_error != nullptr) {
     EXPECT_EQ(solver.driver.last_error(), 0);  // the program may ask for it
   }
-  if (solver.driver.fail == nullptr) return;
+  if (solver.driver.fail == nullptr || std::getenv("PARHELION_TEST_PRELOAD") != nullptr)
+    return;  // an MPI that moves device memory calls the driver, too
   std::vector<double> other(values);
   const Field moved = view(solver.domain, other.data());
   solver.driver.fail(1000);  // counts calls
@@ -400,6 +403,11 @@ CASE("exchanges of arrays on two devices run each on its own") {
       }
       first.expect_filled(time), second.expect_filled(time + 1);
     }
+    void* context = nullptr;  // the program's device stays the current one
+    first.choose(0), first.driver.make_current();
+    there();
+    EXPECT_EQ(first.driver.contexts(), 3u);
+    first.driver.pop_context(&context);
   }
 }
 
@@ -547,11 +555,104 @@ CASE("one launch packs the messages to all neighbors, and one unpacks those from
     return solver.driver.launches() - before;
   };
   EXPECT_EQ(launches_of([&] { exchange(); }), 2u);
-  // Combined in the order of ranks: a launch for each neighbor.
-  EXPECT_EQ(launches_of([&] { exchange.reverse(Reduction::sum); }), 3u);
+  EXPECT_EQ(launches_of([&] { exchange.reverse(Reduction::sum); }), 2u);
 }
 
-CASE("exchanges of one context share the kernel") {
+CASE("cells of several neighbors are combined by as many launches as ranks that share one") {
+  const Solver solver;
+  if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
+  const int rank = solver.world.rank(), others = solver.ranks - 1;
+  // Rank 0's cells: one that all ranks read, then one for each of them, in different orders.
+  std::vector<global_index> wanted;
+  if (rank > 0) wanted = {rank, 0};
+  const IndexedDomain domain(rank == 0 ? 1 + others : 0, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(64 * sizeof(double));
+  auto* const seen = reinterpret_cast<double*>(memory.get());
+  double* const u = Solver::on_device(seen);
+  Field field = view(domain, u, u + 32, 1);
+  field.space = MemorySpace::device;
+  Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  const auto launches_of = [&](auto&& call) {
+    const std::uint64_t before = solver.driver.launches();
+    call();
+    return solver.driver.launches() - before;
+  };
+  const double parts[] = {1, 0x1p-53, 0x1p-53, -1};  // whose sum depends on the order
+  double wants = 0.5;
+  for (int k = 0; k < others; ++k) wants += parts[(k + 1) % 4];
+  std::fill(seen, seen + 64, 0.5);
+  seen[32] = rank, seen[33] = parts[rank % 4];
+  const std::uint64_t launches = launches_of([&] { exchange.reverse(Reduction::sum); });
+  solver.driver.synchronize();
+  if (rank > 0) return;
+  EXPECT_EQ(launches, static_cast<std::uint64_t>(others));
+  EXPECT_EQ(seen[0], wants);
+  for (int k = 1; k <= others; ++k) EXPECT_EQ(seen[k], k + 0.5);
+}
+
+CASE("one launch writes the ghosts of all neighbors, and one combines those of all") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    const CartesianDomain domain{{4 * solver.ranks, 6},
+        {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
+    if (solver.ranks > 2) {
+      Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"device_ipc"});
+      std::uint64_t forward = 9, reverse = 9;
+      const auto count = [&](std::uint64_t& fewest, auto&& call) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const std::uint64_t before = driver.launches();
+        call();
+        fewest = std::min(fewest, driver.launches() - before);
+      };
+      // Neighbors that begin late are served on their own.
+      for (int time = 0, late = 1; time < 2000 && late != 0; ++time) {
+        count(forward, [&] { exchange(); });
+        count(reverse, [&] { exchange.reverse(Reduction::replace); });
+        const int late_here = forward > 1;
+        MPI_Allreduce(&late_here, &late, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      }
+      EXPECT_EQ(forward, 1u);
+      // Ranks that wait for their neighbors leave messages for them, by more launches.
+      const char* const left = std::getenv("PARHELION_BEGIN_BYTES");
+      if (left != nullptr && std::string(left) == "0") {
+        EXPECT_EQ(reverse, 1u);
+      }
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
+CASE("a rank that only sends serves neighbors that begin late") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    const int rank = solver.world.rank();
+    const IndexedDomain domain(rank == 0 ? 2 : 0,
+        rank == 0 ? std::vector<global_index>{} : std::vector<global_index>{1}, solver.world);
+    double* const u = Solver::on_device(solver.u);
+    Field field = view(domain, u, u + 4, 1);
+    field.space = MemorySpace::device;
+    Exchange exchange(build_pattern(domain), {field}, {solver.ranks > 1 ? "device_ipc" : "mpi"});
+    for (int time = 0; time < 3; ++time) {
+      std::fill(solver.u, solver.u + values, rank == 0 ? time : -1);
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 * rank));
+      exchange();
+      solver.driver.synchronize();
+      EXPECT_EQ(solver.u[4], time);
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
+CASE("exchanges of one context share the kernel, and programs their lists") {
   if (driver_against_us().modules == nullptr) return;
   const Solver solver;
   const std::size_t before = solver.driver.modules();
@@ -561,6 +662,58 @@ CASE("exchanges of one context share the kernel") {
     EXPECT_EQ(solver.driver.modules(), before + 1);
   }
   EXPECT_EQ(solver.driver.modules(), before);
+  if (solver.ranks == 1) return;
+  constexpr global_index many = 10000;
+  const int next = (solver.world.rank() + 1) % solver.ranks;
+  std::vector<global_index> wanted;
+  for (global_index k = 0; k < many; k += 2) wanted.push_back(next * many + k * 7919 % many);
+  const IndexedDomain domain(many, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(3 * many * sizeof(double));
+  double* const u = Solver::on_device(reinterpret_cast<double*>(memory.get()));
+  Field field = view(domain, u, u + many, 1);
+  field.space = MemorySpace::device;
+  const std::size_t copied = solver.driver.uploaded();
+  const Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  // Packing and unpacking, forward and reverse.
+  EXPECT_LT(solver.driver.uploaded() - copied, 4 * many * sizeof(local_index) / 2 + 20000);
+}
+
+CASE("an MPI that does not move device memory is found out by a trial") {
+  if (driver_against_us().alive == nullptr) return;
+  const std::string kind = std::getenv("MOVING_MPI") != nullptr ? std::getenv("MOVING_MPI") : "";
+  const bool moves = std::getenv("PARHELION_TEST_PRELOAD") != nullptr && kind.empty();
+  const Solver solver;
+  if (solver.ranks == 1) return;
+  MPI_Comm handle = MPI_COMM_NULL;  // without a choice that was learned
+  MPI_Comm_dup(MPI_COMM_WORLD, &handle);
+  {
+    const CartesianDomain domain({4 * solver.ranks, 6},
+        {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}}, Communicator(handle));
+    const std::string why = "transport device_mpi: this MPI does not move device memory between";
+    const auto named = [&](const CartesianDomain& of, double* array) {
+      return error_of([&] { Exchange(of, {view(of, array)}, {"device_mpi"}); });
+    };
+    // At most 64 bytes to each neighbor, or twice as many to the only one.
+    const bool is_small = kind == "small" && solver.ranks > 2;
+    const std::string error = named(domain, Solver::on_device(solver.u));
+    EXPECT_EQ(holds(error, why), !moves && !is_small) << error;
+    const CartesianDomain large({4 * solver.ranks, 200},
+        {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}}, Communicator(handle));
+    const auto memory = allocate_slow(6 * 202 * sizeof(double));
+    double* const array = Solver::on_device(reinterpret_cast<double*>(memory.get()));
+    EXPECT_EQ(holds(named(large, array), why), !moves);
+    const Field field = view(domain, Solver::on_device(solver.u));
+    Exchange exchange(domain, {field});
+    if (!moves && kind != "small") {
+      EXPECT_TRUE(holds(exchange.explain(), "left out: rank 0: " + why)) << exchange.explain();
+    }
+    for (int time = 0; time < 4; ++time) {
+      solver.start(time);
+      exchange(field);
+      solver.expect_filled(time);
+    }
+  }
+  MPI_Comm_free(&handle);
 }
 
 CASE("nothing is left with the driver in the end") {
