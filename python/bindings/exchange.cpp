@@ -318,6 +318,10 @@ PassedReduction::PassedReduction(nb::handle given) {
 }
 
 void bind_exchange(nb::module_& module) {
+#define PARHELION_TEXT(name, ...) #name,
+  module.attr("elements") =
+      nb::tuple(nb::cast(std::vector<std::string>{PHL_SCALARS(PARHELION_TEXT)}));
+#undef PARHELION_TEXT
   nb::class_<Field>(module, "Field").def(nb::new_(&make_field));
 #define PARHELION_OPTION(kind, name) .def_rw(#name, &ExchangeOptions::name)
   nb::class_<ExchangeOptions>(module, "ExchangeOptions")

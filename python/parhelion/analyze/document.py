@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, headline, in_order, remarks, results, skew, text, told, varying, with_case
+from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, headline, in_order, remarks, results, skew, text, told, usual_state, varying, with_case
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
@@ -133,7 +133,8 @@ def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
 
 def bench_document(record: Record) -> dict[str, Any]:
     cases = results(record.cases)
-    head = headline(cases)
+    state, usual = usual_state(record)
+    head = headline(usual)
     return {
         "schema": "parhelion.bench/1",
         "benchmark": record.run.benchmark,
@@ -142,7 +143,7 @@ def bench_document(record: Record) -> dict[str, Any]:
         "labels": record.labels,
         "environment": record.run.environment,
         "notes": remarks(record, cases),
-        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds)},
+        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds), "cores": state},
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cases": [_timing(case, entry) for case, entry in with_case(cases) if entry.ran],
         **(sweep_document(sweep(record, cases)) if any({"size", "network"} & case.params.keys() for case in cases) else {}),

@@ -252,6 +252,11 @@ def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
     return [(words, results(_in_state(record.cases, boundary, state == FAR))) for state, words in kept.items()]
 
 
+def usual_state(record: Record) -> tuple[str, list[CaseResult]]:
+    """Description and results of the core state with the most samples: figures of a whole run must not mix states."""
+    return max(by_state(record), key=lambda each: sum(len(line.samples) for entry in entries(each[1]) for line in entry.lines))
+
+
 def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Case]:
     """Yield cases with the samples of one state; drop cases that lose all samples."""
     for case in cases:

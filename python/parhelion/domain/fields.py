@@ -273,7 +273,7 @@ def _from_buffer(value: Any, name: str) -> np.ndarray:
 
 def element_name(dtype: np.dtype) -> str:
     """C++ name of the element type, or that of opaque bytes."""
-    return dtype.name if dtype.isnative and dtype.char in "bhilqBHILQfdFD" else f"bytes{dtype.itemsize}"
+    return dtype.name if dtype.isnative and dtype.name in _core.elements else f"bytes{dtype.itemsize}"
 
 
 @dataclass(frozen=True)

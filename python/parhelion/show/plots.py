@@ -117,8 +117,8 @@ def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
     return [case for case in cases if case.best_baseline and ours(case)]
 
 
-def opening(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
-    """Draw each role's fastest variant over hand-written MPI, case by case; empty if no case has an own and a hand-written variant."""
+def opening(cases: Sequence[CaseResult], prefix: str, state: str = "") -> list[Block]:
+    """Draw each role's fastest variant over hand-written MPI, case by case, in one core state; empty if no case has an own and a hand-written variant."""
     found = compared(cases)
     shown = some(found, MOST_ROWS)
     if not shown:
@@ -129,7 +129,7 @@ def opening(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
         _finish_opening(axes, shown, min(WIDEST, max(1.25, 1.1 * widest)))
         svg = inline(drawing, prefix, "Time of each case as a share of the fastest time by hand")
     more = [Text(f"{len(found) - len(shown)} more cases are in the table.", "meta")] if len(found) > len(shown) else []
-    return [Drawing(svg, "Time, hand-written MPI = 1; bars: 95 % intervals"), *more]
+    return [Drawing(svg, f"Time, hand-written MPI = 1; bars: 95 % intervals{state and f'; {state}'}"), *more]
 
 
 def _draw_role(axes: Axes, place: int, case: CaseResult, role: str) -> float:

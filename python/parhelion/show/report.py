@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Headline, Wording, by_state, case_label, constant, entries, headline, in_order, ours, over_floor, reasons, remarks, results, varying, wording
+from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Headline, Wording, by_state, case_label, constant, entries, headline, in_order, ours, over_floor, reasons, remarks, results, usual_state, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -31,8 +31,9 @@ def page(records: Sequence[Record], with_published: bool = False) -> Page:
     named = titles(records)
     cases = [in_order(results(record.cases)) for record in records]
     first: list[Block] = []
-    for number, (title, each) in enumerate(zip(named, cases, strict=True)):
-        drawn = plots.opening(each, f"o{number}")
+    for number, (title, record) in enumerate(zip(named, records, strict=True)):
+        state, usual = usual_state(record)
+        drawn = plots.opening(in_order(usual), f"o{number}", state)
         first += [Text(title, "bold"), *drawn] if drawn and len(records) > 1 else drawn
     said: list[tuple[Text, Sequence[str]]] = [(Text(sentence, "bold" if len(records) > 1 else "", f"{title}." if len(records) > 1 else ""), [])
             for title, record, each in zip(named, records, cases, strict=True) for sentence in verdicts(record, each)]
@@ -81,12 +82,13 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
 
 
 def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    head = headline(cases)
+    state, usual = usual_state(record)
+    head = headline(usual)
     floor = over_floor(head.speeds)
     told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
     said = [told] if floor.value else []
-    said += [against_hand(head, wording(record.run.benchmark))] if head.mean else []
-    pairs = [(case.best(LIBRARY), ours(case)) for case in plots.compared(cases)]
+    said += [against_hand(head, wording(record.run.benchmark), state)] if head.mean else []
+    pairs = [(case.best(LIBRARY), ours(case)) for case in plots.compared(usual)]
     if ratios := [other.median / own.median for other, own in pairs if other and own and other.median and own.median]:
         low, high = min(ratios), max(ratios)
         said.append(f"Against the fastest other library: {times(low)}" + (f" to {times(high)}" if len(ratios) > 1 else "") + f" as fast, over {_cases(len(ratios))}.")
@@ -98,9 +100,9 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     return said
 
 
-def against_hand(head: Headline, words: Wording) -> str:
+def against_hand(head: Headline, words: Wording, state: str = "") -> str:
     low, high = head.interval
-    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(len(head.speeds))}"
+    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(len(head.speeds))}{state and f', {state}'}"
     if low is None or high is None:
         return f"{head.variant} is {told}; launches or samples are too few for an interval."
     if low > 1:
