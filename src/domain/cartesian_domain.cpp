@@ -189,7 +189,9 @@ std::vector<Seam> validate_seams(
   for (const Seam& seam : all) validate_seam(seam, all, extents, options);
   require(all.empty() ||
               (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
-      "seams go with an open boundary and the standard algorithm only");
+      "seams go with an open boundary and the standard algorithm only: leave out the others, and "
+      "fill "
+      "the layers beyond open sides on the ranks there");
   return all;
 }
 

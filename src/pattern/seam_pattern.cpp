@@ -4,6 +4,7 @@
 //
 // Coordinates are doubled here: cell x is at 2x + 1, point x at 2x. So seams act equally on both.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 
@@ -36,6 +37,7 @@ class Walk {
       crossings_[number(seam.from)] = seam;
       crossings_[number(seam.to)] = inverse(seam);
     }
+    find_signed();
   }
 
   const Axis& axis(int d) const { return axes_[d]; }  // of the cells
@@ -89,6 +91,11 @@ class Walk {
     return next;
   }
 
+  // Of fields with sign −1, which change it at each seam that mirrors an axis.
+  std::int8_t sign(const SeamTurn& turn) const {
+    return signed_ == 0 ? 0 : is_odd(turn.mirrored & signed_) ? -1 : 1;
+  }
+
   // Below (−1), inside (0) or above (1) the grid; periodic axes have no outside.
   int outside(const Coordinates& at, int d) const {
     if (axes_[d].periodic) return 0;
@@ -118,6 +125,25 @@ class Walk {
 
  private:
   static constexpr int most_crossings = 16;
+
+  static bool is_odd(unsigned axes) { return std::popcount(axes) % 2 != 0; }
+
+  // Axes of which each seam that mirrors any mirrors an odd number: then the sign does not depend
+  // on the path.
+  void find_signed() {
+    std::set<unsigned> mirrored;
+    bool turns = false;
+    for (const Seam& seam : domain_.seams()) {
+      const bool reflects = seam.from.side == seam.to.side;
+      mirrored.insert(seam.backward | (reflects ? 1u << seam.from.axis : 0u));
+      turns = turns || !std::ranges::is_sorted(seam.axes);
+    }
+    mirrored.erase(0);
+    const auto fits = [&](unsigned axes) {
+      return std::ranges::all_of(mirrored, [&](unsigned each) { return is_odd(each & axes); });
+    };
+    while (signed_ != 0 && (turns || !fits(signed_))) --signed_;
+  }
 
   std::size_t number(const TileSide& side) const {
     return (std::max(side.tile, 0) * max_dimensions + side.axis) * 2 + (side.side == Side::upper);
@@ -197,6 +223,7 @@ class Walk {
   int dimensions_, tile_axis_, tiles_ = 1;
   std::vector<Axis> axes_;
   std::vector<std::optional<Seam>> crossings_;  // from each side
+  DimensionSet signed_ = 15;                    // 0: none
 };
 
 // The block that owns a position, and the map from the reader's coordinates.
@@ -611,12 +638,13 @@ Stage stage_with_seams(const CartesianDomain& domain, Reads reads) {
       const CartesianDomain::Place owner = domain.place_of(found.owner);
       const PieceKey key{here.block, {number++}}, first{here.block, {static_cast<int>(each.first)}};
       if (owner.rank < 0) continue;
-      const BoxPiece ghosts{
-          here.block, each.cells, reader.owner(found.turn), found.shift, found.turn, false};
+      SeamTurn turn = found.turn;
+      turn.sign = walk.sign(turn);
+      const BoxPiece ghosts{here.block, each.cells, reader.owner(turn), found.shift, turn, false};
       if (own.count(position) != 0) receives[owner.rank].push_back({key, first, ghosts});
       if (own.count(found.owner) == 0) continue;
       BoxPiece cells{owner.block, at_owner(ghosts.cells, each, domain.dimensions()),
-          at_owner(ghosts.owner, each, domain.dimensions()), {}, found.turn, true};
+          at_owner(ghosts.owner, each, domain.dimensions()), {}, turn, true};
       sends[here.rank].push_back({key, first, cells});
     }
   }

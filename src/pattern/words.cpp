@@ -11,7 +11,8 @@ void for_numbers(Piece& piece, Use&& use) {
       {&piece.cells.lo, &piece.cells.hi, &piece.owner.lo, &piece.owner.hi, &piece.shift})
     for (auto& x : *list) use(x);
   for (auto& axis : piece.turn.axes) use(axis);
-  use(piece.block), use(piece.turn.mirrored), use(piece.turn.seam), use(piece.at_owner);
+  use(piece.block), use(piece.turn.mirrored), use(piece.turn.sign), use(piece.turn.seam);
+  use(piece.at_owner);
 }
 
 }  // namespace

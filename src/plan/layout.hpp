@@ -44,7 +44,7 @@ StridedOp copy_between(
 /// Whether values change sign between a piece's two sides.
 inline bool is_negated(const Field& field, const BoxPiece& piece) {
   if (field.vector != 0) return has(piece.turn.mirrored, field.along);
-  return field.sign < 0 && piece.turn.mirrored != 0;
+  return field.sign < 0 && piece.turn.sign < 0;
 }
 
 /// The field with the owner's values of field `f`: another component if a seam turns a vector.

@@ -81,11 +81,12 @@ void check_component(const Field& field, int dimensions, const std::string& name
 // A seam that exchanges axes takes values from another component, with points turned likewise.
 void check_turned(
     const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
-  if (!turn.exchanges_axes()) return;
-  if (field.sign < 0)
+  if (field.sign < 0 && turn.sign == 0)
     refuse(name,
-        " changes its sign beyond a seam that turns axes: pass the components of a "
-        "vector as such (vector), each along its axis");
+        " changes its sign, and seams of the domain turn axes, or mirror some so that no component "
+        "changes its sign beyond all: pass the components of a vector as such (vector), each along "
+        "its axis");
+  if (!turn.exchanges_axes()) return;
   const Field* source = &field;
   if (field.vector != 0) {
     const auto found = std::ranges::find_if(group.fields, [&](const Field& each) {

@@ -84,8 +84,8 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) 
 
 // Whether the ghosts at an offset copy those that the side's map yields across their last own
 // dimension `d`.
-bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int d,
-    const Source& source, bool signed_fields) {
+bool is_image(
+    const Pattern& pattern, const Sources& sources, Offset offset, int d, const Source& source) {
   const Box& owned = pattern.blocks.front();
   const Source& side = sources.at(beyond(d, offset[d]));
   const Box image = side.map.of(region(owned, pattern.halo, offset, pattern.dimensions));
@@ -97,21 +97,18 @@ bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int
   if (from == sources.end()) return false;
   const Source& first = from->second;
   const Box ghosts = region(owned, pattern.halo, offset, pattern.dimensions);
-  const bool signs_agree =
-      ((side.map.mirrored != 0) != (first.map.mirrored != 0)) == (source.map.mirrored != 0);
   return intersect(image, ghosts) == image && first.rank == source.rank &&
-         first.map.after(side.map) == source.map && first.turn.axes == source.turn.axes &&
-         (signs_agree || !signed_fields);
+         first.map.after(side.map) == source.map && first.turn.axes == source.turn.axes;
 }
 
 // Whether ghosts across own dimensions are such copies, and all others come from other ranks.
-bool images_are_complete(const Pattern& pattern, const Sources& sources,
-    const std::vector<int>& own, bool signed_fields) {
+bool images_are_complete(
+    const Pattern& pattern, const Sources& sources, const std::vector<int>& own) {
   return std::ranges::all_of(sources, [&](const auto& each) {
     const auto& [offset, source] = each;
     const auto last = std::find_if(own.rbegin(), own.rend(), [&](int d) { return offset[d] != 0; });
     if (last == own.rend()) return source.rank != pattern.communicator.rank();
-    return is_image(pattern, sources, offset, *last, source, signed_fields);
+    return is_image(pattern, sources, offset, *last, source);
   });
 }
 
@@ -232,14 +229,14 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
   if (!sources) return false;
   const auto own = own_dimensions(pattern, *sources);
   std::vector<int> fields;
-  bool signed_fields = false, faces = false;
+  bool faces = false;
   for (int f = 0; f < plan.field_count(); ++f)
     if (plan.group_of[f] == group) {
-      fields.push_back(f), signed_fields = signed_fields || plan.fields[f].sign < 0;
+      fields.push_back(f);
       faces = faces || plan.fields[f].neighbors == Neighbors::faces;
     }
   if (own.empty() || faces || !is_product(*sources, pattern.dimensions) ||
-      !images_are_complete(pattern, *sources, own, signed_fields))
+      !images_are_complete(pattern, *sources, own))
     return false;
   DimensionSet mirrored = 0;
   for (const int d : own) mirrored |= mirrored_beside(*sources, d);

@@ -19,6 +19,7 @@ inline bool has(DimensionSet set, int d) { return (set >> d & 1) != 0; }
 struct SeamTurn {
   bool seam = false;          ///< beyond a seam, or on its line
   DimensionSet mirrored = 0;  ///< axes that run backward at the owner
+  std::int8_t sign = 1;       ///< of fields with sign −1: the product over the crossings; 0: none
   std::array<std::uint8_t, max_dimensions> axes{0, 1, 2, 3};  ///< the owner's axis for each axis
   bool exchanges_axes() const { return axes != SeamTurn{}.axes; }
   friend bool operator==(const SeamTurn&, const SeamTurn&) = default;

@@ -57,6 +57,8 @@ def case_of(options: dict[str, Any]) -> Any:
 @click.option("-n", "-np", "--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N",
               help="Ranks [with --mask and without --grid: number of places with a wet cell].")
 @click.option("--tile-axis", type=Whole(0, 3), metavar="AXIS", help="With --mask: the axis of the tiles.")
+@click.option("--fold", type=Numbers(0, 3, 2), metavar="AXIS[,AXIS]",
+              help="With --mask: the axis whose upper side is folded, and the axis that the fold mirrors [the one before it].")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @described(MACHINE, "--ranks-per-node")
 @described(MACHINE, "--topology")
@@ -104,8 +106,9 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
         raise InputError("--mask gives a grid with holes, which is not drawn: leave out --picture")
     if options["ranks"] and not options["mask"]:
         raise InputError("--ranks is for a grid with land: give --mask, or the process grid with --grid")
-    if options["tile_axis"] is not None and not options["mask"]:
-        raise InputError("--tile-axis is for a grid with land: give --mask, or leave it out")
+    for name in ("tile_axis", "fold"):
+        if options[name] is not None and not options["mask"]:
+            raise InputError(f"--{name.replace('_', '-')} is for a grid with land: give --mask, or leave it out")
     options["neighbors"] = offsets or options["neighbors"]
     options["blocks"] = parse_blocks(options["blocks"]) if options["blocks"] is not None else {}
     options["parameters"] = options["parameters"] and read_parameters(options["parameters"])

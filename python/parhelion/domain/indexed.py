@@ -40,6 +40,10 @@ class IndexedDomain:
     __reduce__ = not_pickled
     _is_subset = False
 
+    def _require_whole(self) -> None:
+        if self._is_subset:
+            raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
+
     def __init__(
         self,
         owned: int,

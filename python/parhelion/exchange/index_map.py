@@ -341,5 +341,7 @@ def localize(
     made = IndexedDomain.__new__(IndexedDomain)
     made._comm, made._native_comm = resolve(comm) if owners is None else (owners._comm, owners._native_comm)
     flat = together(made._native_comm, lambda: to_ids(np.ravel(connectivity), "connectivity"))
+    if owners is not None:
+        owners._require_whole()
     made._native, local = _core.localize(made._native_comm if owners is None else owners._native, flat)
     return IndexMap(made), local.reshape(np.shape(connectivity))

@@ -41,7 +41,7 @@ class Migration:
         that differ between ranks.
         """
         to, rows = together(self._native_comm, lambda: _read(ranks, arrays))
-        kinds = " ".join(str(kind) if kind.names else kind.str for kind in (each.dtype for each in rows))
+        kinds = " ".join(f"{each.dtype if each.dtype.names else each.dtype.str}{list(each.shape[1:]) or ''}" for each in rows)
         came = self._native.send(
             to, rows, kinds, lambda count: tuple(np.empty((count, *each.shape[1:]), each.dtype) for each in rows)
         )

@@ -75,7 +75,6 @@ def pattern_of(domain: CartesianDomain | IndexedDomain, timeout_s: float = 0) ->
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     if isinstance(domain, IndexedDomain):
         domain._place()  # raises for maps with places
-        if domain._is_subset:
-            raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
+        domain._require_whole()
         return Pattern(_core.build_pattern(domain._native, timeout_s))
     return Pattern(_core.build_pattern(domain._native))

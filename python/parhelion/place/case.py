@@ -52,6 +52,7 @@ class Case:
     mask: Path | None = None
     ranks: int | None = None
     tile_axis: int | None = None
+    fold: tuple[int, ...] | None = None
     neighbors: str = "faces"
     periodic: bool | tuple[bool, ...] = False
     extent: tuple[int, ...] | None = None
@@ -91,8 +92,8 @@ class Case:
         if not self.mask or bool(self.grid) == bool(self.ranks):
             raise PlacementError("give --mask, and the process grid with --grid or the number of ranks with --ranks: one of the two")
         if self.grid:
-            return [land_grid(self.mask, self.grid, self.halo, self.cells, self.tile_axis)]
-        return land_grids(self.mask, self.ranks or 1, self.halo, self.cells, tile_axis=self.tile_axis)
+            return [land_grid(self.mask, self.grid, self.halo, self.cells, self.tile_axis, self.fold)]
+        return land_grids(self.mask, self.ranks or 1, self.halo, self.cells, tile_axis=self.tile_axis, fold=self.fold)
 
     @cached_property
     def land(self) -> LandGrid | None:
@@ -169,7 +170,9 @@ class Case:
         units[land.wet] = placed.units("node")
         largest = [-(-cells // parts) for cells, parts in zip(land.cells, land.grid, strict=True)]
         stencil = within_tiles(Stencil.parse(self.neighbors, len(largest)), land.tile_axis).with_halo(largest, self.halo, self._bytes_of_a_cell)
-        pairs = node_pairs(units, stencil, each_periodic(self.periodic, len(largest)))
+        pairs = node_pairs(land.unfolded(units), stencil, each_periodic(self.periodic, len(largest)))
+        for name in (pairs.dtype.names or ())[2:] if land.fold else ():  # counted on both sides
+            pairs[name] -= pairs[name] // 2
         return pairs[(pairs["from"] < nodes) & (pairs["to"] < nodes)]
 
     def _place_parts(self, told: str) -> GraphPlacement:

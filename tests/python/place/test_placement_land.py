@@ -71,6 +71,43 @@ def test_tiles_have_no_halo_between_them():
     assert listed[0].halo == min(each.halo for each in listed) <= land_grids(tiles, 8, 2)[0].halo
 
 
+@pytest.mark.parametrize("kind", ["faces", "full"])
+@pytest.mark.parametrize(("fold", "periodic"), [([1], [True, False]), ([1, 0], [False, False]), ([0], [False, True])])
+def test_edges_cross_a_fold(kind, fold, periodic):
+    parts, halo = (6, 4), 2
+    grid, n = land_grid(OCEAN | (x > 40), parts, fold=fold), CELLS
+    axis, mirrored = grid.fold
+    numbers = np.full(parts, -1)
+    numbers[grid.wet] = np.arange(grid.ranks)
+    expected = [{} for _ in range(grid.ranks)]
+    for block in np.argwhere(grid.wet):  # each ghost of each block, by cells
+        first, end = ([cells // count * (i + more) for cells, count, i in zip(n, parts, block, strict=True)] for more in (0, 1))
+        for at in product(*(range(low - halo, high + halo) for low, high in zip(first, end, strict=True))):
+            beyond = sum(not low <= i < high for i, low, high in zip(at, first, end, strict=True))
+            there = list(at)
+            if at[axis] >= n[axis]:
+                there[axis], there[mirrored] = 2 * n[axis] - 1 - at[axis], n[mirrored] - 1 - at[mirrored]
+            there = [i % cells if wraps else i for i, cells, wraps in zip(there, n, periodic, strict=True)]
+            if not 1 <= beyond <= (1 if kind == "faces" else 2) or not all(0 <= i < cells for i, cells in zip(there, n, strict=True)):
+                continue
+            owner, reader = numbers[tuple(i * count // cells for i, cells, count in zip(there, n, parts, strict=True))], numbers[tuple(block)]
+            if owner not in (-1, reader):
+                expected[owner][int(reader)] = expected[owner].get(int(reader), 0) + 8
+    assert grid.edges(Stencil.parse(kind, 2), periodic, halo, 8) == expected
+
+
+def test_the_command_places_by_the_traffic_across_a_fold(tmp_path):
+    np.save(tmp_path / "wet.npy", np.ones(CELLS))
+    given = "--mask", tmp_path / "wet.npy", "--grid", "4x2", "--periodic", "yes,no", "--nodes", 2, "--ranks-per-node", 4
+    folded, plain = document(*given, "--fold", 1), document(*given)
+    edges = land_grid(np.ones(CELLS), (4, 2), fold=[1]).edges(Stencil.parse("faces", 2), [True, False], 1, 8)
+    nodes = folded["node_of_rank"]
+    leaving = sum(size for rank, sent in enumerate(edges) for other, size in sent.items() if nodes[rank] != nodes[other])
+    assert folded["scores"]["automatic"]["node"]["jsum_bytes"] == leaving == sum(each["bytes_in_pairs"] for each in folded["node_pairs"])
+    assert plain["scores"]["blocked"]["node"]["jsum_bytes"] < folded["scores"]["blocked"]["node"]["jsum_bytes"]
+    assert "--fold is for a grid with land" in " ".join(place("--grid", "4x2", "--nodes", 2, "--fold", 1).output.split())
+
+
 def test_the_command_tells_how_many_ranks_a_grid_needs(mask):
     made = document("--mask", mask, "--grid", "6x4")
     wet = wet_places((6, 4))
@@ -112,6 +149,8 @@ def test_only_traffic_between_wet_places_is_placed(mask, tmp_path):
     (["--grid", "6x4", "--nodes", "2", "--ranks-per-node", "2"], "make them agree"),
     (["--ranks", "5000"], "start fewer ranks"),
     (["--grid", "6x4", "--tile-axis", "2"], "name one from 0 on"),
+    (["--grid", "6x4", "--fold", "2"], "name two axes"),
+    (["--grid", "6x4", "--fold", "1", "--periodic", "yes", "--nodes", "2"], "folded and periodic"),
 ])
 def test_mistakes_are_told(mask, arguments, says):
     result = place("--mask", mask, *arguments)

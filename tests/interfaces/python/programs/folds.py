@@ -1,5 +1,7 @@
 """Grids with folds against a model that mirrors positions: each ghost, its sign, and the adjoint."""
 
+import itertools
+
 import numpy as np
 from _ranks import COMM, main, refused, seeds, totals, usable_transports
 
@@ -294,6 +296,33 @@ def test_the_formulas_of_nemo():
             moved = down is not None and (jj == jpj or down > 1 or there[0] < at)
             right = sign * value(there) if moved else value((at, row))
             assert u[place] == right, (pivot, point, at, row, int(u[place]), right)
+
+
+# FMS's fill_folded_north_halo, indices from 1: with its offsets (ioff, joff) and symmetric memory (shift 1), row nyp + k beyond the folded edge takes the
+# sign times the value at (nx + 1 + 2 shift - ioff - i, nyp + 1 - joff - k). On the line of a vector the right half takes the left one, negated.
+FMS = {"CENTER": (0, 0), "CORNER": (1, 1), "EAST": (1, 0), "NORTH": (0, 1)}
+
+
+def test_the_formulas_of_fms():
+    n, m, width = 8, 6, 3
+    domain = ph.CartesianDomain((n, m), width, (True, False), seams=[ph.fold(axis=1)])
+    for (position, (ioff, joff)), symmetric in itertools.product(FMS.items(), (False, True)):
+        stagger = (ioff, joff) if symmetric else (-ioff, -joff)
+        ishift, nyp = symmetric * ioff, m + symmetric * joff
+        sign = 1 if position == "CENTER" else -1
+        u = domain.zeros("int64", stagger=stagger)
+        for place, (i, j) in indices(domain, u).items():  # points n and 0 are one in symmetric memory
+            u[place] = value((i % n if ishift else i, j))
+        ph.Exchange(domain, ph.Field(u, sign=sign))()
+        for place, (at, row) in indices(domain, u).items():
+            i, j = at + 1, row + 1
+            there = (n + 1 + 2 * ishift - ioff - i, nyp + 1 - joff - (j - nyp))
+            first, mirrored = (((x - 1) % n, y - 1) for x, y in ((i, j), there))
+            if j > nyp:
+                assert u[place] == sign * value(mirrored), (position, symmetric, i, j, u[place])
+            elif j == nyp and joff and 1 <= i <= n:
+                expected = value(first) if first[0] <= mirrored[0] else sign * value(mirrored)
+                assert u[place] == expected, (position, symmetric, i, j, u[place], expected)
 
 
 def test_what_does_not_go_with_a_fold_is_refused():

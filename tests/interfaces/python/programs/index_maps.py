@@ -110,7 +110,8 @@ def test_ghosts_that_count_by_a_mask():
             inside = np.setdiff1d(np.arange(7), ghosts)
             assert (x[inside] == right[0][inside]).all() and (y[inside] == right[1][inside]).all()
         refused(ValueError, some.update, np.zeros(2 if COMM.rank == 0 else 7, bool), says="cells")
-        refused(TypeError, some.update, np.zeros(7), says="one integer or bool")
+        for wrong in ("f8", "f2", "S2", "M8[s]"):
+            refused(TypeError, some.update, np.zeros(7, wrong), says="one integer or bool")
         x[ghosts] = np.nan
         some.forward(x)
         assert (np.isnan(x[ghosts]) == (mask[ghosts] == 0)).all()  # the old mask
@@ -127,6 +128,8 @@ def test_ghosts_that_count_by_a_mask():
         refused(ValueError, some.placed, range(some.owned), range(some.owned, 7), says="use the map that it is of")
         if cells.places is None:
             refused(ValueError, ph.Exchange, some, x, says="use the map that it is of")
+            refused(ValueError, ph.localize, [some.owned_ids[0]], some, says="use the map that it is of")
+            refused(ValueError, some.ragged, [1] * some.owned, says="use the map that it is of")
     step = some.begin_forward(x)
     refused(ValueError, some.update, mask, says="under way")
     step.end()

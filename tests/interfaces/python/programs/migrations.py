@@ -62,6 +62,9 @@ def test_mistakes_are_told_on_every_rank():
         refused(ValueError, migrate, [0, 0], x.astype("f4") if last else x, says="differ between ranks")
         refused(ValueError, migrate, [0, 0], x.astype(">f8") if last else x.view("V8"), says="list of elements is")
         refused(ValueError, migrate, [0, 0], *([x] if last else [x, x]), says="number of arrays")
+        pairs = np.zeros((2, 2, 3))
+        refused(ValueError, migrate, [0, 0], pairs.reshape(2, 3, 2) if last else pairs, says="[3, 2]")
+        refused(ValueError, migrate, [0, 0], pairs.reshape(2, 6) if last else pairs, says="[6]")
     assert len(migrate([0, 0], x)) == (COMM.rank == 0) * 2 * COMM.size
 
 

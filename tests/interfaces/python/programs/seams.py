@@ -417,6 +417,25 @@ def test_a_strip_and_a_bottle():
             assert u[place] == (10 * i + j if 0 <= j < 4 else UNTOUCHED)
 
 
+def test_each_crossing_that_mirrors_an_axis_changes_the_sign():
+    strip = ph.seam((0, "lower"), (0, "upper"), backward=1)
+    plane = ph.CartesianDomain((6, 5), 2, seams=[strip, ph.seam((1, "lower"), (1, "upper"), backward=0)])
+    folded = ph.CartesianDomain((6, 5), 2, seams=[strip, ph.fold(axis=1)])
+    for transport in usable_transports():
+        u = plane.zeros("int64")
+        u.owned[...] = 1
+        ph.Exchange(plane, ph.Field(u, sign=-1), transport=transport)()
+        for place in np.ndindex(u.shape):
+            at = [cut.start - 2 + i for cut, i in zip(plane.owned, place, strict=True)]
+            assert u[place] == (-1) ** sum(not 0 <= i < n for i, n in zip(at, (6, 5), strict=True)), (transport, at)
+        # The strip mirrors axis 1, and the fold both: a sign that changes at both is that of the component along axis 1.
+        v, *vector = (folded.zeros("int64", stagger=stagger) for stagger in ((0, 1), (1, 0), (0, 1)))
+        v[...] = vector[1][...] = 1 + np.arange(v.size).reshape(v.shape) + 1000 * COMM.rank
+        ph.Exchange(folded, ph.Field(v, sign=-1), transport=transport)()
+        ph.Exchange(folded, vector=tuple(vector), transport=transport)()
+        assert (v == vector[1]).all(), transport
+
+
 def test_a_bottle_with_levels_that_ranks_share():
     if COMM.size > 4:
         return
@@ -454,6 +473,8 @@ def test_what_does_not_fit_is_refused():
     turned = grid(ph.seam((0, 1, "upper"), (1, 2, "lower")))
     u, v = turned.zeros(stagger=(0, 1, 0)), turned.zeros(stagger=(0, 0, 1))
     refused(ValueError, turned.zeros, stagger=1, says="counts tiles")
+    no_component = grid(ph.seam((0, 1, "lower"), (0, 1, "upper"), backward=2), ph.fold(2, "lower", tile=0), ph.seam((0, 2, "upper"), (1, 2, "lower"), backward=1))
+    refused(ValueError, ph.Exchange, no_component, ph.Field(no_component.zeros(), sign=-1), says="pass the components")
     if COMM.size == 1:  # on ranks that the seam does not reach nothing is wrong but what they are told
         refused(ValueError, ph.Exchange, turned, u, v, says="pass it as a component of a vector")
         refused(ValueError, ph.Exchange, turned, ph.Field(turned.zeros(), sign=-1), says="pass the components")
