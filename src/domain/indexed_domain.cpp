@@ -136,7 +136,7 @@ void IndexedDomain::finish(SelfGhosts self) {
   ghost_owners_ = find_owners(ghost_ids_, by_id_);
   for (const local_index position : by_id_)  // ids in range of blocks have an owner
     if (ghost_owners_[position] < 0)
-      refuse("nobody owns the ghost with global id ", ghost_ids_[position],
+      refuse("no rank owns the ghost with global id ", ghost_ids_[position],
           ": every ghost needs an owner");
 }
 
@@ -253,7 +253,7 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
       if (id < 0 || id >= id_limit_) refuse("global id ", id, " does not exist");
     std::vector<int> owners = find_owners(ids, ascending_order(ids));
     for (std::size_t i = 0; i < owners.size(); ++i)
-      if (owners[i] < 0) refuse("nobody owns global id ", ids[i]);
+      if (owners[i] < 0) refuse("no rank owns global id ", ids[i]);
     return owners;
   });
 }

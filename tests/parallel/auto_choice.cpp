@@ -109,7 +109,7 @@ CASE("a list that is wrong, or not the same on all ranks, is refused on all of t
     const Variable nothing("PARHELION_AUTO", all);
     made();
   }),
-      "leave fewer out in PARHELION_AUTO"));
+      "exclude fewer in PARHELION_AUTO"));
 }
 
 CASE(
@@ -177,7 +177,7 @@ CASE(
   EXPECT_FALSE(holds(told({.transport = "auto"}), tried));
   EXPECT_FALSE(holds(told({.transport = "auto", .overlap = true}), tried));
   EXPECT_TRUE(
-      holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }), "promises at_once"));
+      holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }), "option at_once"));
   const Variable overlap("PARHELION_OVERLAP", "1");  // at_once still holds
   EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
 }
@@ -185,8 +185,9 @@ CASE(
 CASE("what is made to be called at once cannot be begun") {
   if (ranks() == 1) return;
   made_in_rows(Fresh(), {.transport = "auto", .at_once = true}, [](Exchange& exchange) {
-    EXPECT_TRUE(holds(error_of([&] { exchange.begin().end(); }), "called at once only"));
-    EXPECT_TRUE(holds(error_of([&] { exchange.begin_reverse().end(); }), "called at once only"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.begin().end(); }), "constructed with at_once"));
+    EXPECT_TRUE(
+        holds(error_of([&] { exchange.begin_reverse().end(); }), "constructed with at_once"));
   });
   EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.overlap = true, .at_once = true}); }),
       "use one of at_once and overlap"));

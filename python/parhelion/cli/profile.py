@@ -32,7 +32,7 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
     type=click.Choice(["dwarf", "fp", "none"]),
     default="dwarf",
     show_default=True,
-    help="Source of callers: debug tables, frame pointers, or none.",
+    help="Call stacks from DWARF tables or frame pointers, or none.",
 )
 @SAMPLES("--command", default="", metavar="NAME", help="Only processes of this name [all; the ranks of parhelion bench].")
 @OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the output [profiles/<time>-…].")

@@ -76,6 +76,6 @@ def pattern_of(domain: CartesianDomain | IndexedDomain, timeout_s: float = 0) ->
     if isinstance(domain, IndexedDomain):
         domain._place()  # raises for maps with places
         if domain._is_subset:
-            raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
+            raise ValueError("the map is a subset, and its mask would be ignored: use the original map")
         return Pattern(_core.build_pattern(domain._native, timeout_s))
     return Pattern(_core.build_pattern(domain._native))

@@ -214,7 +214,7 @@ class SingleCopy : public Transport {
   }
 
   [[noreturn]] static void refuse_left(const SingleCopySlot& slot) {
-    throw Error(concat("there is no memory for a message of ", slot.way->send_bytes,
+    throw Error(concat("not enough memory for a message of ", slot.way->send_bytes,
                     " bytes to rank ", slot.link->rank,
                     ", which has an array that cannot be mapped: free some, or use another "
                     "transport"),

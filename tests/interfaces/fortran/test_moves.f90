@@ -124,7 +124,7 @@ contains
       call check(all(nint(v(:, j)) == [(100 * j + i, i = a(1), b(1))]) .and. all(v(:, j) == w(:, j)), 'a transposed column')
     end do
     call move%init(rows, columns, axes=[1, 1], stat=status, errmsg=message)
-    call check_failure('a dimension twice', status, phl_error_value, message, 'no permutation')
+    call check_failure('a dimension twice', status, phl_error_value, message, 'not a permutation')
   end subroutine
 
   !> From one block on each rank to two.

@@ -164,4 +164,4 @@ def test_exchanges_on_a_device_are_measured_and_verified(driver, tmp_path):
 def test_without_a_driver_the_benchmark_says_what_is_missing(tmp_path):
     need_build()
     done = parhelion(*HALO, cwd=tmp_path, timeout=100, PARHELION_CUDA="/nowhere/libcuda.so.1")
-    assert done.returncode == 2 and "--memory device needs a driver of CUDA: /nowhere/libcuda.so.1" in done.stdout + done.stderr
+    assert done.returncode == 2 and "--memory device needs a CUDA driver: /nowhere/libcuda.so.1" in done.stdout + done.stderr

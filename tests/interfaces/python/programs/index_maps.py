@@ -123,10 +123,10 @@ def test_ghosts_that_count_by_a_mask():
         some.forward(x, y)
         refused(ValueError, cells.update, mask, says="no subset")
         refused(ValueError, some.sum_shared, x, says="subset")
-        refused(ValueError, some.only, mask, says="use the map that it is of")
-        refused(ValueError, some.placed, range(some.owned), range(some.owned, 7), says="use the map that it is of")
+        refused(ValueError, some.only, mask, says="use the original map")
+        refused(ValueError, some.placed, range(some.owned), range(some.owned, 7), says="use the original map")
         if cells.places is None:
-            refused(ValueError, ph.Exchange, some, x, says="use the map that it is of")
+            refused(ValueError, ph.Exchange, some, x, says="use the original map")
     step = some.begin_forward(x)
     refused(ValueError, some.update, mask, says="under way")
     step.end()

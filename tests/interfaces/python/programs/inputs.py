@@ -138,7 +138,7 @@ def test_a_partition_in_the_published_layout_is_read():
     owned, wanted = ph.read_partition(folder)
     assert owned == 4 and wanted.tolist() == ghosts
     refused(ValueError, ph.read_partition_keys, folder, says="has no keys")
-    refused(ValueError, ph.read_partition, folder / "data001", says="is no folder")
+    refused(ValueError, ph.read_partition, folder / "data001", says="is not a folder")
     domain = ph.IndexedDomain(owned, wanted)
     x = domain.zeros("int32")
     x.owned[:] = np.arange(4) + domain.first
