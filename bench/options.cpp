@@ -127,7 +127,7 @@ json sizes_of(const std::string& text) {
   const auto ends = split(text, '-');
   if (ends.size() == 1) return json::array({bytes_of(text)});
   json sizes = json::array();
-  if (ends.size() != 2) throw Error("'" + text + "' is no range of sizes");
+  if (ends.size() != 2) throw Error("'" + text + "' is not a range of sizes");
   for (std::int64_t size = 1, last = bytes_of(ends[1]); size <= last; size *= 2)
     if (size >= bytes_of(ends[0])) sizes.push_back(size);
   return sizes;

@@ -476,8 +476,7 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
 void Stages::refuse_failure() const {
   if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
   refuse("the reduction failed on rank ", notes_->failed_rank(),
-      ", which combined values for this rank: see the error there"
-      "why");
+      ", which combined values for this rank: see the error there");
 }
 
 void Stages::abandon(std::exception_ptr reason) {

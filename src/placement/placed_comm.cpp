@@ -129,7 +129,7 @@ std::string describe(const Discovered& found, const PlacedPlan& plan) {
         " (blocked: ", then.bytes_max, ")");
   }
   return text + "\nbetween nodes: " + in_words(plan.between.pairwise) +
-         "; collected by node: " + in_words(plan.between.aggregated) +
+         "; combined by node: " + in_words(plan.between.aggregated) +
          "; blocked: " + in_words(plan.between_blocked.aggregated);
 }
 

@@ -73,7 +73,7 @@ def case_of(options: dict[str, Any]) -> Any:
               help="Minimize the traffic of all units, or of the worst unit.")
 @described(SEARCH, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them: choose the placement with the "
                                         "shortest predicted time, with one message per pair of nodes.")
-@SEARCH("--method", default="", metavar="MEMBER", help="Use this method without local search, such as blocked.")
+@SEARCH("--method", default="", metavar="MEMBER", help="Use this method, such as blocked, without local search.")
 @SEARCH("--no-refine", "refine", is_flag=True, flag_value=False, default=True, help="Use the best method without local search.")
 @SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="Placement by hand, level by level, as in hwcart.")
 @SEARCH("--numbering", default="", metavar="XYZ", help="Numbering of ranks, the fastest dimension first [last dimension fastest].")
@@ -172,8 +172,8 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 @described(click.option, "--fields", default=1)
 @click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
-              help="Messages to every neighbor, dimension by dimension, or one per pair of nodes.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
+              help="Messages to every neighbor, or dimension by dimension.")
 @described(click.option, "--periodic", default="yes")
 @SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Number of successive exchanges.")
 @SCHEDULE("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
@@ -267,7 +267,7 @@ def simulate(
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for the output [here].")
 @click.option("--name", help="Name of the data sets [the mesh file's]: no slash, no leading dot or dash.")
 @click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed of METIS.")
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Required number of ranks of the data sets [any].")
 @json_option
 def partition(
     paths: tuple[Path, ...], parts: int | None, entities: tuple[str, ...], adjacency: str, out: Path,

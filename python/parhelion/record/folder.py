@@ -43,7 +43,7 @@ def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[
     try:
         found = msgspec.json.decode(renamed(read_bounded(file, most)), type=form)
     except OSError as error:
-        raise kind(f"this is no Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
+        raise kind(f"not a Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise kind(f"{file} is not a Parhelion {what}: {error}; the file is left as it is") from None
     if found.schema != schema:  # type: ignore[attr-defined]

@@ -68,7 +68,7 @@ def _cell(score: Score) -> str:
 
 def _between(pairs: np.ndarray) -> str:
     found = BetweenNodes.of(pairs)
-    return f"Between nodes: {_messages(found.pairwise)}; collected, each cell once, in {len(pairs):,} pairs of nodes: {_messages(found.aggregated)}"
+    return f"Between nodes: {_messages(found.pairwise)}; combined, each cell once, for {len(pairs):,} pairs of nodes: {_messages(found.aggregated)}"
 
 
 def _messages(found: NodeMessages) -> str:
