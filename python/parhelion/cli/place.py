@@ -226,8 +226,8 @@ def simulate(
 ) -> None:
     """Run the real exchange on a described machine under SimGrid: blocked order against placement.
 
-    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table shows the published
-    speed-ups where the machine is the published one.
+    Every rank runs the unchanged library code; SimGrid decides how long its messages take. For the published machine,
+    the table also has the published speed-ups.
     """
     from ..place.case import Case
     from ..place.published import FLOAT32

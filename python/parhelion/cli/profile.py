@@ -54,7 +54,7 @@ def run_profile(
     """Start PROGRAM as ranks, sample every rank, and show where its time goes.
 
     Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
-    Exit status 3 if the program failed; samples until then are kept.
+    Exit status 3 if the program failed; the profile then ends there.
     """
     from ..launch import usable_cores
     from ..launch.program import choose

@@ -92,7 +92,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise fault(folder, "is not a folder" if folder.exists() else "no such data set", "give the folder NAME-P that holds data001 …")
+        raise fault(folder, "is not a folder" if folder.exists() else "no such data set", "give the folder NAME-P with data001, …")
     named = re.search(r"-(\d{1,9})$", folder.resolve().name)
     if named:
         found = int(named.group(1))
@@ -103,7 +103,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
         while not ranks and _file(folder, found).exists():
             found += 1
     if found < 1:
-        raise fault(folder, "holds the file of no rank", "give the folder NAME-P that holds data001 …")
+        raise fault(folder, "holds the file of no rank", "give the folder NAME-P with data001, …")
     return found
 
 

@@ -180,7 +180,7 @@ contains
     call check_failure('no array for all', status, phl_error_value, message, 'allocate one there')
     call points%gather(u, wrong, 0, stat=status, errmsg=message)
     if (all(stagger == 0)) then
-      call check_failure('an array of another type', status, phl_error_type, message, 'like the blocks')
+      call check_failure('an array of another type', status, phl_error_type, message, 'view_whole')
     else
       call check_failure('an array of cells', status, phl_error_value, message, 'and the grid 8')
     end if
