@@ -511,7 +511,7 @@ Selected select(
   try {
     if (decided != nullptr)
       return made(plan, arrays, *decided, found.sequences,
-          only_one ? "the only one that serves it" : "as measured for a similar plan before");
+          only_one ? "the only candidate" : "as measured for a similar plan before");
   } catch (const Error& error) {  // the race reports what the system now refuses on all ranks
     if (!error.is_refusal()) throw;
   }

@@ -397,7 +397,7 @@ struct PointSums::State final : Operation {
     for (std::size_t f = 0; f < fields.size(); ++f) {
       if (point_layout(domain, fields[f]) != layout)
         refuse("field ", f,
-            " has another stagger or layout than the first one was made with: "
+            " has another stagger or layout than the first one: "
             "pass arrays of one stagger, equal extents and one order; sums of "
             "another one are an object of their own");
       for (std::size_t b = 0; b < arrays.size(); ++b)

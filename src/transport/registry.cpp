@@ -25,7 +25,7 @@ constexpr auto short_name = "node_aware", short_for = "node_aware(mpi)";
 
 #ifndef PARHELION_WITH_UCX
 std::string ucx_missing() {
-  return "this build was made without UCX's headers (pip install libucx-cu12, then build again)";
+  return "this build has no UCX (pip install libucx-cu12, then build again)";
 }
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) {
   refuse(ucx_missing());

@@ -226,7 +226,7 @@ CASE(
   EXPECT_TRUE(holds(refused({host}, "test_device"), "field 0 is in host memory"));
   Exchange exchange(pattern, {device}, {"test_device"});
   EXPECT_TRUE(holds(error_of([&] { exchange(host); }),
-      "array 0 has its values in host memory and the exchange was made for device memory"));
+      "array 0 has its values in host memory, but the exchange needs device memory"));
 
   ExchangeOptions checked{"test_device"};
   checked.check = true;
