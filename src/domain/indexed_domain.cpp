@@ -82,7 +82,7 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
   return arbitrary && entry.id != id ? -1 : entry.owner;
 }
 
-// Checks all ids, not only those asked for.
+// Checks all ids, not only the requested ones.
 void require_one_owner(const std::vector<Entry>& entries) {
   const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
   if (twice != entries.end())

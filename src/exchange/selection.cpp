@@ -452,7 +452,7 @@ std::string reason_of(
   for (const Candidate& each : all) width = std::max<int>(width, each.choice.name().size());
   std::ostringstream text;
   text << std::left << std::fixed << std::setprecision(1);
-  text << "the fastest when the exchange was made\n  " << std::setw(width) << "variant"
+  text << "the fastest in its benchmark\n  " << std::setw(width) << "variant"
        << "  µs per exchange" << (options.overlap ? ", in begin and end" : "");
   for (const std::size_t i : order) {
     const Standing& each = result.standings[i];
@@ -481,7 +481,7 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
     std::ranges::copy(SequenceSurvey(plan).told(), all.begin());
     reduce(plan.communicator(), Combine::sum, all);
   }
-  return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
+  return made(plan, arrays, choice, SequenceSurvey(all.data()), "selected by name");
 }
 
 Selected select(

@@ -295,7 +295,7 @@ CASE("names that are taken or mean something else are refused") {
   const auto make = [](const TransportContext& context) -> std::unique_ptr<Transport> {
     return std::make_unique<Plain>(context);
   };
-  EXPECT_TRUE(holds(refused("shared", make), "there is a transport shared already"));
+  EXPECT_TRUE(holds(refused("shared", make), "transport shared exists already"));
   EXPECT_TRUE(holds(refused("mpi", make), "already"));
   EXPECT_TRUE(holds(refused("a+b", make), "cannot be called"));
   EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));

@@ -70,7 +70,7 @@ CASE("auto tries what can serve, tells what it measured, and remembers it") {
     EXPECT_TRUE(holds(first, "transport loopback, the only candidate"));
     return;
   }
-  for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi"})
+  for (const char* part : {"the fastest in", "staged_shared", "shared", "mpi"})
     EXPECT_TRUE(holds(first, part));
   EXPECT_TRUE(holds(second, "as measured for a similar plan before"));
 }
@@ -78,10 +78,10 @@ CASE("auto tries what can serve, tells what it measured, and remembers it") {
 CASE("one race serves exchanges that send about as much the same way, and no others") {
   if (ranks() == 1) return;
   const Fresh comm;
-  EXPECT_TRUE(holds(made_on(comm, {}, 4), "the fastest when"));
+  EXPECT_TRUE(holds(made_on(comm, {}, 4), "the fastest in"));
   EXPECT_TRUE(holds(made_on(comm, {}, 3), "as measured for a similar plan before"));
-  EXPECT_TRUE(holds(made_on(comm, {}, 2), "the fastest when"));
-  EXPECT_TRUE(holds(made_on(comm, {}, 8), "the fastest when"));
+  EXPECT_TRUE(holds(made_on(comm, {}, 2), "the fastest in"));
+  EXPECT_TRUE(holds(made_on(comm, {}, 8), "the fastest in"));
   EXPECT_TRUE(holds(made_on(comm, {}, 7), "as measured for a similar plan before"));
 }
 
@@ -131,8 +131,8 @@ CASE(
 CASE("how an exchange is used makes it another one to remember") {
   if (ranks() == 1) return;
   const Fresh comm;
-  EXPECT_TRUE(holds(made_on(comm), "the fastest when"));
-  EXPECT_TRUE(holds(made_on(comm, {.overlap = true}), "the fastest when"));
+  EXPECT_TRUE(holds(made_on(comm), "the fastest in"));
+  EXPECT_TRUE(holds(made_on(comm, {.overlap = true}), "the fastest in"));
   EXPECT_TRUE(holds(made_on(comm), "as measured for a similar plan before"));
 }
 
@@ -273,7 +273,7 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
   Exchange subset = exchange.only({.fields = {0}});
   subset();
   exchange.retune();
-  EXPECT_TRUE(holds(exchange.explain(), "the fastest when"));
+  EXPECT_TRUE(holds(exchange.explain(), "the fastest in"));
   check_forward(exchange, fields, 0);
   check_reverse(exchange, fields, Reduction::sum, false, 3);
   subset();

@@ -139,8 +139,8 @@ class SingleCopy : public Transport {
       if (!set_->mappable && left > largest_deferred())
         return concat("an array is not in memory that transport ", name_, " maps, and messages of ",
             left,
-            " bytes are not left for it: use an array like those that the exchange was made "
-            "with, or raise PARHELION_BEGIN_BYTES on every rank");
+            " bytes are too long to buffer: use memory as of the constructor's arrays, or raise "
+            "PARHELION_BEGIN_BYTES on every rank");
     }
     return {};
   }
