@@ -50,7 +50,7 @@ static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2]
     FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 2), PHL_ERROR_VALUE, "null pointer");
     others[1].element.components = 2;
     FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE,
-        "components per cell but the exchange needs");
+        "components per cell, but the exchange needs");
     free(u);
     free(v);
   }
@@ -189,7 +189,7 @@ static void exchange_grid(phl_cartesian domain) {
   phl_field elsewhere[2] = {fields[0], fields[1]};
   elsewhere[0].space = PHL_DEVICE;
   FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE,
-      "memory but the exchange needs");
+      "memory, but the exchange needs");
   phl_exchange none = NULL;
   FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_SYSTEM,
       "no driver of CUDA is in use");
