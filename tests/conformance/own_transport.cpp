@@ -301,5 +301,5 @@ CASE("names that are taken or mean something else are refused") {
   EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));
   EXPECT_TRUE(holds(
       refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()),
-      "no function that makes it"));
+      "no `make` function"));
 }

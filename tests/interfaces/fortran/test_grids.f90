@@ -384,7 +384,7 @@ contains
     call exchange%forward()
     call exchange%check()
     call exchange%begin(stat=stat, errmsg=message)
-    call check(stat /= 0 .and. index(message, 'at once only') > 0, 'at once: ' // message)
+    call check(stat /= 0 .and. index(message, 'constructed with at_once') > 0, 'at once: ' // message)
   end subroutine
 
   !> A grid and an index map in one exchange.

@@ -375,7 +375,7 @@ contains
     integer :: status
     character(300) :: message
     call map%read(world, '/no/such/place', stat=status, errmsg=message)
-    call check_failure('a partition that is not there', status, phl_error_value, message, 'is no folder')
+    call check_failure('a partition that is not there', status, phl_error_value, message, 'is not a folder')
   end subroutine
 
   subroutine keys_of_a_file()

@@ -145,7 +145,7 @@ def test_the_doctor_finds_out_that_an_mpi_does_not_know_devices(driver, monkeypa
     monkeypatch.setenv("PARHELION_CUDA", str(driver))
     assert device_memory(default_build()).startswith("not moved: the trial ended with status ")
     monkeypatch.setenv("PARHELION_CUDA", str(driver.parent / "none.so"))
-    assert "needs a driver of CUDA" in device_memory(default_build())
+    assert "needs a CUDA driver" in device_memory(default_build())
 
 
 HALO = ("bench", "halo", "--memory", "device", "--ranks", "2", "--extent", "6", "--halo", "1", "--fields", "2", "--launches", "1", "--repetitions", "2",

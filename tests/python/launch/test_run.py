@@ -189,7 +189,7 @@ def test_a_program_with_an_mpi_inside_is_not_started_by_another_ones_launcher(ve
 def test_a_launcher_that_is_not_there_is_named():
     need_build()
     for done in (parhelion_run("-n", 2, "--launcher", "no-such-launcher -x", "true"), parhelion_run("-n", 2, "--launcher", "a 'b", "true")):
-        assert done.returncode == 2 and "Traceback" not in done.stderr and ("no-such-launcher" in done.stderr or "is no command line" in done.stderr)
+        assert done.returncode == 2 and "Traceback" not in done.stderr and ("no-such-launcher" in done.stderr or "is not a command line" in done.stderr)
 
 
 @pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"], ["python", "-m", "mpi4py", "{}/heat.py"]])

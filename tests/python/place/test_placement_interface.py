@@ -120,7 +120,7 @@ assert refused
 try:
     PlacedComm(grid=(world.size,), parameters=figures)
 except PlacementError as error:
-    refused = "which cells travel" in str(error)
+    refused = "depends on its cells" in str(error)
 assert refused
 partner = (world.rank + world.size // 2) % world.size
 parts = place_parts(world, {partner: 1000}, node_color=world.rank // 2)
