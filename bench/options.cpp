@@ -26,7 +26,7 @@ struct Option {
 constexpr Option options[] = {
     {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics",
         "applications", Kind::word},
-    {"grid", "halo apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]", Kind::sides,
+    {"grid", "halo apps ghosts", "PxQxR", "", "process grid [as cubic as possible]", Kind::sides,
         false},
     {"extent", "halo", "N or LxMxN", "64", "cells per rank, along each dimension", Kind::sides,
         false},
@@ -35,7 +35,7 @@ constexpr Option options[] = {
         Kind::sides, false},
     {"dataset", "gather", "FOLDER", "",
         "as `parhelion partition` writes it; the option's name can be left out", Kind::word},
-    {"from", "gather", "TEXT", "", "tells data sets of one name apart in records", Kind::word},
+    {"from", "gather", "TEXT", "", "distinguishes data sets of one name in records", Kind::word},
     {"size", "alltoall", "BYTES", "1-4M",
         "sent by each rank to each: a list, or a range of powers of two", Kind::sizes},
     {"element", "halo", "TYPES", "float32", "element types", Kind::word},
@@ -55,44 +55,43 @@ constexpr Option options[] = {
         "both sides of the second dimension are folded about corners or centers, not neighbors "
         "[none]",
         Kind::choice},
-    {"memory", "halo", "host|device", "", "where arrays lie [host]", Kind::choice, false},
+    {"memory", "halo", "host|device", "", "memory of the arrays [host]", Kind::choice, false},
     {"overlap", "halo", "WORK", "",
-        "begin and end each exchange around so many microseconds of work", Kind::number, true, 0,
+        "begin and end each exchange around this many microseconds of work", Kind::number, true, 0,
         1e6},
-    {"uneven", "halo", "SHARE", "", "with --overlap: ranks work by up to this share more or less",
+    {"uneven", "halo", "SHARE", "", "with --overlap: ranks work up to this fraction more or less",
         Kind::number, true, 0, 0.95},
     {"halo", "halo", "N", "1,2,4,5", "halo widths in cells", Kind::whole, true, 0, 1 << 20},
     {"fields", "halo", "N", "1,2,4,8", "numbers of fields", Kind::whole, true, 1, 4096},
     {"first-size", "alltoall", "BYTES", "",
-        "size of the very first call after MPI_Init, reported apart", Kind::sizes, false},
-    {"variants", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
+        "size of the first call after MPI_Init, reported separately", Kind::sizes, false},
+    {"variants", "", "NAMES", "", "which to measure [all]; phl-bench --list prints their names",
         Kind::word},
     {"json", "", "FILE", "", "append a record (JSON lines) to FILE instead of printing columns",
         Kind::word, false},
     {"repetitions", "", "N", "", "samples of each variant and case [30]", Kind::whole, false, 1,
         1e6},
     {"precision", "", "SHARE", "",
-        "sample until the median's 95 % interval is within this share of it", Kind::number, false,
+        "sample until the 95 % interval is within this fraction of the median", Kind::number, false,
         0, 0.99},
-    {"most-repetitions", "", "N", "", "with --precision: samples at most [1000]", Kind::whole,
-        false, 1, 1e6},
-    {"min-sample-s", "", "SECONDS", "", "least time of a sample [0.0005]", Kind::number, false, 0,
+    {"most-repetitions", "", "N", "", "with --precision: maximum number of samples [1000]",
+        Kind::whole, false, 1, 1e6},
+    {"min-sample-s", "", "SECONDS", "", "minimum time of a sample [0.0005]", Kind::number, false, 0,
         60},
-    {"seed", "", "N", "", "of the order in which variants take turns [1]", Kind::whole, false, 0,
-        9e18},
-    {"no-bind", "", nullptr, "", "leave ranks unbound", Kind::flag, false},
-    {"per-node", "", nullptr, "",
-        "count messages by the level of the machine that they stay within", Kind::flag, false},
+    {"seed", "", "N", "", "random seed for the order of variants [1]", Kind::whole, false, 0, 9e18},
+    {"no-bind", "", nullptr, "", "do not bind ranks to cores", Kind::flag, false},
+    {"per-node", "", nullptr, "", "count messages by level of the machine: cache, socket, node",
+        Kind::flag, false},
     {"phases", "halo", nullptr, "",
         "also time post-recv, post-send, wait-recv and wait-send, as Comb", Kind::flag, false},
-    {"ranks", "", "N", "", "refuse to run with another number of ranks", Kind::whole, false},
-    {"launch", "", "N", "", "number of this launch in a record; draws the order of cases",
+    {"ranks", "", "N", "", "stop if the number of ranks differs", Kind::whole, false},
+    {"launch", "", "N", "", "number of this launch in a record; sets the order of cases",
         Kind::whole, false, 0},
-    {"pair", "", "N", "", "number of the pair of launches, where two builds take turns",
-        Kind::whole, false, 0},
+    {"pair", "", "N", "", "number of the pair of launches, if two builds alternate", Kind::whole,
+        false, 0},
     {"turns", "", "FOLDER/first|second", "",
-        "measure in turns with another program, through named pipes there", Kind::word, false},
-    {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
+        "alternate with another program, through named pipes in FOLDER", Kind::word, false},
+    {"param", "", "KEY=VALUE", "", "add to the parameters of every case in a record", Kind::word},
 };
 
 constexpr const char* benchmarks[] = {"halo", "gather", "alltoall", "apps", "ghosts"};
@@ -109,7 +108,7 @@ T number_of(const std::string& text) {
   T number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-    throw Error("'" + text + "' is no number that can be used");
+    throw Error("'" + text + "' is not a number in range");
   return number;
 }
 
@@ -120,7 +119,7 @@ std::int64_t bytes_of(std::string text) {
   const auto number = number_of<std::int64_t>(text);
   const int shift = unit == std::string::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
   if (number < 1 || number > INT_MAX >> shift)  // MPI counts in int
-    throw Error("'" + text + "' is no number of bytes from 1 to 2147483647");
+    throw Error("'" + text + "' is not a number of bytes from 1 to 2147483647");
   return number << shift;
 }
 
@@ -128,7 +127,7 @@ json sizes_of(const std::string& text) {
   const auto ends = split(text, '-');
   if (ends.size() == 1) return json::array({bytes_of(text)});
   json sizes = json::array();
-  if (ends.size() != 2) throw Error("'" + text + "' is no range of sizes");
+  if (ends.size() != 2) throw Error("'" + text + "' is not a range of sizes");
   for (std::int64_t size = 1, last = bytes_of(ends[1]); size <= last; size *= 2)
     if (size >= bytes_of(ends[0])) sizes.push_back(size);
   return sizes;
@@ -184,7 +183,7 @@ bool belongs_to(const Option& option, const std::string& benchmark) {
 const Option& option_of(const std::string& benchmark, const std::string& name) {
   for (const Option& option : options)
     if (name == option.name && belongs_to(option, benchmark)) return option;
-  throw Error("there is no such option: phl-bench " + benchmark + " --help tells those there are");
+  throw Error("unknown option: phl-bench " + benchmark + " --help lists all");
 }
 
 std::string key_of(std::string name) {
@@ -218,8 +217,8 @@ class Reader {
     const std::string benchmark = words_.empty() ? "" : words_[0];
     if (std::ranges::find(benchmarks, benchmark) == std::end(benchmarks))
       throw Error("'" + benchmark +
-                  "' is no benchmark: write phl-bench halo, gather, alltoall or apps; "
-                  "--help tells the options");
+                  "' is not a benchmark: write phl-bench halo, gather, alltoall or apps; "
+                  "--help lists the options");
     job_["benchmark"] = benchmark;
     std::vector<std::string> arguments{benchmark};
     for (next_ = 1; next_ < words_.size();) {
@@ -244,7 +243,7 @@ class Reader {
     if (word == "--case") return next_case(benchmark);
     const bool named = word.starts_with("--");
     if (!named && benchmark != "gather")
-      throw Error("'" + word + "' is no option: options begin with --");
+      throw Error("'" + word + "' is not an option: options begin with --");
     const std::size_t equals = named ? word.find('=') : std::string::npos;
     const std::string name = named ? word.substr(2, equals - 2) : "dataset";
     try {

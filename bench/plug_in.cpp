@@ -17,7 +17,7 @@ const void* plug_in_symbol(const std::string& name, const char* symbol, const ch
       dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed: libraries do not support it
   if (handle == nullptr) throw CannotRun(std::string("its plug-in does not load: ") + dlerror());
   const void* address = dlsym(handle, symbol);
-  if (address == nullptr) throw CannotRun(place.string() + " is no plug-in of this program");
+  if (address == nullptr) throw CannotRun(place.string() + " is not a plug-in of this program");
   return address;
 }
 

@@ -104,14 +104,14 @@ GivenGroup group_of(const Source& source, const phl_field* fields, int count) {
 const std::vector<Field>& FieldsObject::views(const phl_field* given, int count) {
   const List fields(given, count, "fields");
   if (count != 0 && count != std::ssize(made))
-    refuse(count, " fields were passed and the exchange was made for ", made.size(),
+    refuse(count, " fields were passed, but the exchange needs ", made.size(),
         ": pass one for each, in that order, or none");
   called.clear();
   for (const phl_field& each : fields) {
     const MadeField& like = made[called.size()];
     if (like.source.cells() != nullptr && (each.ghosts != nullptr) != (like.arrays == 2))
       refuse("field ", called.size(),
-          " has another place for its ghosts than the exchange was made for: pass them behind "
+          " has its ghosts in another place than the exchange needs: pass them behind "
           "the owned cells, or apart, as there");
     called.push_back(like.source.view(each));
   }

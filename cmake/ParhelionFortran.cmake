@@ -78,6 +78,6 @@ target_include_directories(parhelion_fortran
   INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)
 target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # see cmake/ParhelionCompiler.cmake
-  $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized>)
+  $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized;-Wno-uninitialized>)  # gfortran 12: of allocatable components
 target_link_libraries(parhelion_fortran PRIVATE parhelion)
 parhelion_place_in_build(parhelion_fortran)

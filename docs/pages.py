@@ -31,7 +31,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages show what classes have of the native module: from the stub that a build writes."""
     built = sorted((ROOT / "python/parhelion/_builds").glob("*/_core.pyi"), key=lambda path: path.stat().st_mtime)
     if not built:
-        raise PluginError("what the native module has is told by the stub that a build writes, and there is none: run make build first")
+        raise PluginError("the native module is documented from the stub that a build writes: run make build first")
     shutil.copy2(built[-1], ROOT / "python/parhelion")
     return config
 

@@ -198,8 +198,8 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   std::size_t needed = 0, first = 0;
   for (const MadeField& made : object.made) needed += made.arrays;
   if (arrays.size() != needed)
-    refuse(arrays.size(), " arrays were passed and the exchange was made with ", needed,
-        ": pass one for each, in that order, or none for those that it was made with");
+    refuse(arrays.size(), " arrays were passed, but the exchange needs ", needed,
+        ": pass one for each, in that order, or none for the constructor's");
   for (const MadeField& made : object.made) {
     std::string difference;
     try {
@@ -211,9 +211,9 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
       difference = error.what();
     }
     if (!difference.empty())
-      refuse("array ", first + 1, " has another type or shape than the exchange was made for, ",
+      refuse("array ", first + 1, " has another type or shape than the exchange needs, ",
           difference,
-          "; pass arrays like those that it was made with, or make another one, on "
+          "; pass arrays of its layouts, or construct another exchange, on "
           "every rank");
     first += made.arrays;
   }

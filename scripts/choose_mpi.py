@@ -8,6 +8,7 @@ compiler wrapper such as /usr/bin/mpicxx.openmpi.
 
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -74,6 +75,9 @@ def build_name(prefix: Path) -> str:
 
 
 def write_cache(mpi: Mpi, file: Path) -> None:
+    found = subprocess.run([mpi.wrapper, "-E", "-x", "c++", "-"], input="#include <mpi.h>", text=True, capture_output=True)
+    if found.returncode:
+        sys.exit(f"{found.stderr}{mpi.wrapper} finds no mpi.h: install the headers of this MPI (Debian: apt install libopenmpi-dev, or libmpich-dev)")
     entries = {
         "MPI_HOME": ("PATH", mpi.home),
         "MPI_CXX_COMPILER": ("FILEPATH", mpi.wrapper),

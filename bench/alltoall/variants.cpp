@@ -102,7 +102,7 @@ VariantPointer make_mpi_alltoall_init(const AlltoallSetup& setup, SetupTimes& ti
   if (MPI_Alltoall_init != nullptr) return make_plain<MpiAlltoallInit>(setup, times);
 #endif
   static_cast<void>(setup), static_cast<void>(times);
-  throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
+  throw CannotRun("persistent collectives need MPI 4");
 }
 
 // The baseline is MPI_Alltoall, because programs call it.

@@ -125,7 +125,7 @@ VariantPointer neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times
   if (MPI_Neighbor_alltoallv_init != nullptr) return at_once<NeighborAlltoallv<true>>(setup, times);
 #endif
   static_cast<void>(setup), static_cast<void>(times);
-  throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
+  throw CannotRun("persistent collectives need MPI 4");
 }
 
 /// Dimension by dimension: two messages each, which forward edges and corners.
@@ -169,7 +169,7 @@ class Stages final : public Variant {
 template <class Kind>
 VariantPointer staged(const HaloSetup& setup, SetupTimes& times) {
   if (!setup.geometry.full)
-    throw CannotRun("stages serve to forward edges and corners; faces alone need none");
+    throw CannotRun("without edges and corners, stages have nothing to forward");
   std::vector<Messages> stages;
   timed(times.pattern, [&] {
     for (int dim = 0; dim < setup.geometry.dims; ++dim)

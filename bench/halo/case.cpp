@@ -99,8 +99,9 @@ VariantPointer make_library_halo(
 
 void require_case(const HaloSetup& setup) {
   if (setup.geometry.dims != 3) throw CannotRun("its plug-in has three dimensions");
-  if (!setup.geometry.full) throw CannotRun("its plug-in has the full halo only");
-  if (setup.params.components != 1) throw CannotRun("its plug-in has one component per element");
+  if (!setup.geometry.full) throw CannotRun("its plug-in supports the full halo only");
+  if (setup.params.components != 1)
+    throw CannotRun("its plug-in supports one component per element");
 }
 
 phl_adapter_halo describe(const HaloSetup& setup, void* const* arrays) {
@@ -171,7 +172,7 @@ std::vector<Entry> halo_variants(const HaloSetup& setup) {
     for (Entry& entry : entries)
       if (entry.role != "own")
         entry.make = [](SetupTimes&) -> VariantPointer {
-          throw CannotRun("it knows no seams: those are for the library's transports");
+          throw CannotRun("it does not support seams; the library's transports do");
         };
   return entries;
 }
@@ -294,7 +295,7 @@ void check_fold(const HaloParams& params) {
         "many, and leave --periodic out");
   if (2 * params.halo >= params.extent[1] * params.grid[1])
     throw Error(
-        "--seam fold needs more cells along the second dimension than two halos: "
+        "--seam fold needs more cells along the second dimension than twice the halo width: "
         "use a narrower halo");
 }
 
@@ -302,8 +303,7 @@ void check_size(const HaloParams& params) {
   double bytes = 1.0 * params.fields * params.components * params.element.size;
   for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
   if (bytes > 1e15)
-    throw Error(
-        "a case wants more than 1e15 bytes on each rank: use a smaller extent or fewer fields");
+    throw Error("a case needs more than 1e15 bytes per rank: use a smaller extent or fewer fields");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct Driver {
     const std::string file = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
     void* const library = dlopen(file.c_str(), RTLD_NOW);
     if (library == nullptr)
-      throw Error("--memory device needs a driver of CUDA: " + std::string(dlerror()));
+      throw Error("--memory device needs a CUDA driver: " + std::string(dlerror()));
     const auto find = [&](auto& function, const char* symbol) {
       function =
           reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));

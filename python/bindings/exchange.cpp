@@ -75,8 +75,9 @@ std::string text(const Py_ssize_t* values, std::size_t count) {
 
 [[noreturn]] void refuse(
     const std::string& array, const std::string& has, const std::string& made_for) {
-  throw Error(array + " has " + has + " and the exchange was made for " + made_for +
-              ": pass arrays like those that it was made with, or make another one, on every rank");
+  throw Error(
+      array + " has " + has + ", but the exchange needs " + made_for +
+      ": pass arrays of the constructor's layouts, or construct another exchange, on every rank");
 }
 
 // Compares a call's arrays with the constructor's: a few hundred nanoseconds each, without
@@ -104,10 +105,9 @@ class CallArrays {
   // Addresses of all native arrays, valid until the next call.
   const std::vector<std::byte*>& places(const nb::args& given) {
     if (given.size() != entries_.size())
-      throw Error(std::to_string(given.size()) +
-                  " arrays were passed and the exchange was made for " +
+      throw Error(std::to_string(given.size()) + " arrays were passed, but the exchange needs " +
                   std::to_string(entries_.size()) +
-                  ": pass one for each, in that order, or none for those that it was made with");
+                  ": pass one for each, in that order, or none for the constructor's");
     if (made_.size() > 0) made_ = nb::list();  // the previous call's may be under way
     streams_.clear();
     for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);

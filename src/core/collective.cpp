@@ -469,7 +469,7 @@ void PatientWait::look_for_lost() {
   const int before = std::exchange(suspect_, state.lost());
   if (suspect_ < 0 || suspect_ != before) return;  // its last message may have just arrived
   state.tell_lost(suspect_);
-  throw LostRank(suspect_, std::string(" while an exchange was made") + lost_rank_remedy);
+  throw LostRank(suspect_, std::string(" while an exchange was constructed") + lost_rank_remedy);
 }
 
 void begin_agreement(const Communicator& comm, std::uint64_t print) {

@@ -207,7 +207,7 @@ std::string why_mpi_will_not_start() {
   const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
   if (!refuses_pmix && !needs_pmix) return {};
   return name_of(version) +
-         (refuses_pmix ? " does not understand PMIx, which is all that this launcher offers"
+         (refuses_pmix ? " does not support PMIx, the only interface of this launcher"
                        : " needs PMIx, which this srun does not offer") +
          ": start the ranks with  " + right_start(*told, version);
 }

@@ -102,7 +102,7 @@ CpuMask usable_threads() {
             0, words * sizeof(std::uint64_t), reinterpret_cast<cpu_set_t*>(mask.data())) == 0)
       return mask;
     if (errno != EINVAL || words >= most_words)
-      throw Error(std::string("the system does not tell which cores this process may run on "
+      throw Error(std::string("the system does not report the cores that this process may use "
                               "(sched_getaffinity: ") +
                       std::strerror(errno) +
                       "): allow that call, or name a transport that works without it, as mpi",

@@ -78,13 +78,13 @@ void validate(
   require(options.splits.empty() || std::ssize(options.splits) == dims,
       "splits needs one list per dimension (an empty list for an even split)");
   require(!options.mask || options.algorithm == Algorithm::standard,
-      "the staged algorithm passes corners on through neighbors, which land has not: use the "
+      "the staged algorithm forwards corners through neighbors, and land has no ranks: use the "
       "standard algorithm with a mask");
   const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
-  require(!options.mask || even || !grid.empty(),
-      "splits are given with a mask and without a process grid: give both");
+  require(
+      !options.mask || even || !grid.empty(), "splits and a mask need a process grid: give it too");
   require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
-      "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
+      "the staged algorithm always fills corners: use Neighbors::full with it, or the "
       "standard algorithm");
 }
 
@@ -275,7 +275,7 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
   int kind = MPI_UNDEFINED, given = 0;
   check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
   require(kind == MPI_CART,
-      "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
+      "rank_order is that of the communicator, which has no Cartesian topology: pass "
       "one that MPI_Cart_create made, or another rank_order");
   check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
   require(given == dimensions, "the Cartesian communicator has ", given,
@@ -379,7 +379,7 @@ Seam fold(int axis, Side side, Pivot pivot) {
 
 std::vector<Seam> cube_seams(int first_axis) {
   require(first_axis >= 0 && first_axis + 1 < max_dimensions,
-      "a cube's faces have two axes one after the other, of at most 4");
+      "a cube's faces need two consecutive axes, of at most 4");
   const int x = first_axis, y = first_axis + 1;
   const auto backward = static_cast<std::uint8_t>(1u << x);
   constexpr Side lower = Side::lower, upper = Side::upper;

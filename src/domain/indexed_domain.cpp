@@ -82,7 +82,7 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
   return arbitrary && entry.id != id ? -1 : entry.owner;
 }
 
-// Checks all ids, not only those asked for.
+// Checks all ids, not only the requested ones.
 void require_one_owner(const std::vector<Entry>& entries) {
   const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
   if (twice != entries.end())
@@ -136,7 +136,7 @@ void IndexedDomain::finish(SelfGhosts self) {
   ghost_owners_ = find_owners(ghost_ids_, by_id_);
   for (const local_index position : by_id_)  // ids in range of blocks have an owner
     if (ghost_owners_[position] < 0)
-      refuse("nobody owns the ghost with global id ", ghost_ids_[position],
+      refuse("no rank owns the ghost with global id ", ghost_ids_[position],
           ": every ghost needs an owner");
 }
 
@@ -253,7 +253,7 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
       if (id < 0 || id >= id_limit_) refuse("global id ", id, " does not exist");
     std::vector<int> owners = find_owners(ids, ascending_order(ids));
     for (std::size_t i = 0; i < owners.size(); ++i)
-      if (owners[i] < 0) refuse("nobody owns global id ", ids[i]);
+      if (owners[i] < 0) refuse("no rank owns global id ", ids[i]);
     return owners;
   });
 }

@@ -85,7 +85,7 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
   std::error_code code;
   if (!std::filesystem::is_directory(folder, code))
     throw Error(folder.string() +
-                " is no folder: pass that of a data set, which holds data001, data002, …");
+                " is not a folder: pass that of a data set, which contains data001, data002, …");
   const int meant_for = ranks_of_name(folder);
   if (meant_for != 0 && meant_for != comm.size())
     throw Error(concat(folder.string(), " is for ", meant_for, " ranks and ", comm.size(),
@@ -100,12 +100,12 @@ std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t 
   std::error_code code;
   if (!std::filesystem::exists(file, code))
     throw Error(file.string() +
-                " is missing, so that the data set has no keys: parhelion partition writes them");
+                " is missing, so the data set has no keys: parhelion partition writes them");
   RankFile from(file);
   if (from.left() < 2 * key_bytes) from.refuse("ends before its first two numbers");
   const auto head = from.numbers(2, key_bytes);
   if (head[0] < 0 || head[0] >= kinds || head[1] < 1 || head[1] > widest_key)
-    from.refuse("does not begin as a file of keys does");
+    from.refuse("does not have the header of a file of keys");
   const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
   if (from.left() != count * key_bytes)
     from.refuse("has another size than ", owned, " owned ids need");

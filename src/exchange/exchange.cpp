@@ -126,7 +126,7 @@ struct Exchange::Impl final : Operation {
         timeout_s(time_limit(options.timeout_s, options.check)), setup_s(setup_limit(options)) {
     if (options.combine_in_end && plan.stages.size() > 1)
       refuse(
-          "a reverse exchange dimension by dimension passes on what it has combined: leave "
+          "a reverse exchange dimension by dimension forwards combined values: leave "
           "out combine_in_end");
     if (options.progress_thread || is_on("PARHELION_PROGRESS"))
       progress = &ProgressThread::of_process();
@@ -198,7 +198,8 @@ struct Exchange::Impl final : Operation {
       if (calls) calls->confirm("retune");
       const OwnArrays own{plan};
       validate_together(comm, [&] {
-        if (!subset.empty()) refuse("a subset goes as the whole exchange does: retune that one");
+        if (!subset.empty())
+          refuse("a subset uses the transports of the whole exchange: retune that one");
         if (is_any_under_way())
           refuse(
               "this exchange, or a subset of it, is under way: end it before it is "
@@ -265,7 +266,8 @@ struct Exchange::Impl final : Operation {
   // rank.
   void require_begin() const {
     if (options.at_once)
-      refuse("this exchange was made to be called at once only: leave out the option at_once");
+      refuse(
+          "this exchange was constructed with at_once: construct it without, to begin and end it");
   }
   void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
     require_begin();

@@ -121,13 +121,12 @@ AutoList parse_auto_list(const std::string& text, const Known& known) {
   for (std::string word; std::getline(words, word, ',');) {
     const auto refuse = [](const std::string& why) { throw Error("PARHELION_AUTO: " + why); };
     if (!word.starts_with('+') && !word.starts_with('-'))
-      refuse("'" + word +
-             "' has no sign: write +NAME to have a transport tried, -NAME to leave it out");
+      refuse("'" + word + "' has no sign: write +NAME to try a transport, -NAME to leave it out");
     const std::string name = word.substr(1);
     const bool added = word[0] == '+';
     if (is_sequence(name) && added)
-      refuse(name + " is tried only where the program promises at_once: promise it, or name " +
-             name + ":TRANSPORT as the transport");
+      refuse(name + " is a candidate only with the option at_once: set it, or name " + name +
+             ":TRANSPORT as the transport");
     if (!is_sequence(name) && std::ranges::find(known, name, &TransportInfo::name) == known.end()) {
       std::string all;
       for (const TransportInfo* info : known) all += info->name + ", ";
@@ -453,7 +452,7 @@ std::string reason_of(
   for (const Candidate& each : all) width = std::max<int>(width, each.choice.name().size());
   std::ostringstream text;
   text << std::left << std::fixed << std::setprecision(1);
-  text << "the fastest when the exchange was made\n  " << std::setw(width) << "variant"
+  text << "the fastest in its benchmark\n  " << std::setw(width) << "variant"
        << "  µs per exchange" << (options.overlap ? ", in begin and end" : "");
   for (const std::size_t i : order) {
     const Standing& each = result.standings[i];
@@ -482,7 +481,7 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
     std::ranges::copy(SequenceSurvey(plan).told(), all.begin());
     reduce(plan.communicator(), Combine::sum, all);
   }
-  return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
+  return made(plan, arrays, choice, SequenceSurvey(all.data()), "selected by name");
 }
 
 Selected select(
@@ -496,7 +495,7 @@ Selected select(
   if (all.empty())
     throw Error("no transport reaches arrays in " +
                 std::string(to_string(plan.fields.front().space)) +
-                " memory of all neighbors: leave fewer out in PARHELION_AUTO, keep arrays in "
+                " memory of all neighbors: exclude fewer in PARHELION_AUTO, keep arrays in "
                 "the host's memory, or register a transport for it");
   Hash kind;
   kind.add(found.kind)
@@ -512,7 +511,7 @@ Selected select(
   try {
     if (decided != nullptr)
       return made(plan, arrays, *decided, found.sequences,
-          only_one ? "the only one that serves it" : "as measured for a similar plan before");
+          only_one ? "the only candidate" : "as measured for a similar plan before");
   } catch (const Error& error) {  // the race reports what the system now refuses on all ranks
     if (!error.is_refusal()) throw;
   }
@@ -520,7 +519,7 @@ Selected select(
   Trials trials(plan, arrays, all, options, found.sequences);
   const RaceResult result = run_race(all, trials);
   if (result.winner < 0)
-    throw Error("auto finds no transport that works: " + result.standings.front().refusal,
+    throw Error("auto found no transport that works: " + result.standings.front().refusal,
         ErrorKind::system);
   ghosts.restore();
   const Choice& winner = all[result.winner].choice;

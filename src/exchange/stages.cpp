@@ -16,7 +16,7 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
   const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
   if (info.scope == Scope::own_rank)
     refuse(refusal,
-        ": it serves a rank's own periodic images only, which every transport does: use auto");
+        ": it copies only a rank's own periodic ghosts, as every transport does: use auto");
   if (info.scope == Scope::same_node && !on_node)
     refuse(refusal, ", which is on another node: use auto, or ", info.name, "+mpi");
 }
@@ -340,8 +340,7 @@ class Stages::Hold {
 
 void Stages::refuse_inside() {
   refuse(
-      "a reduction uses the exchange that calls it: let it combine its two rows of values, and "
-      "nothing else");
+      "a reduction calls the exchange that calls it: let it combine its two rows of values only");
 }
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
@@ -410,7 +409,7 @@ void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
   const Hold hold(*this);
   if (failure_)
     throw Error(
-        "this exchange has failed before, its neighbors may be at another one: make a new "
+        "this exchange failed before, and its neighbors may be in another one: construct a new "
         "Exchange",
         ErrorKind::communication);
   direction_ = direction;
@@ -477,8 +476,7 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
 void Stages::refuse_failure() const {
   if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
   refuse("the reduction failed on rank ", notes_->failed_rank(),
-      ", where it combined values that went on to this rank: what it raised there tells "
-      "why");
+      ", which combined values for this rank: see the error there");
 }
 
 void Stages::abandon(std::exception_ptr reason) {

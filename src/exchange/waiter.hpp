@@ -97,7 +97,7 @@ class Waiter {
     if (timeout_s_ > 0 && waited_->seconds() >= timeout_s_)
       throw Error(
           "no answer within " + seconds_text(timeout_s_) + ": " + what() +
-              "; see whether that rank still runs "
+              "; check whether that rank still runs "
               "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
           ErrorKind::timeout);
   }

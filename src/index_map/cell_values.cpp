@@ -12,7 +12,7 @@ const Field& checked(const Field& view) {
   for (std::size_t b = 0; b < 2; ++b)
     if (view.components > 1 && view.stride_of_components(b) != view.element.size)
       refuse(
-          "components of a cell do not lie next to each other: use an Exchange, or pass each "
+          "components of a cell are not contiguous: use an Exchange, or pass each "
           "component alone");
   return view;
 }

@@ -28,7 +28,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
     if (comm.rank() == root &&
         overlap(footprint(all, cells, width), footprint(owned, domain.owned(), width)))
       refuse(
-          "the array of all cells and that of the owned ones share memory: pass arrays that "
+          "the arrays of all cells and of owned cells share memory: pass arrays that "
           "do not overlap");
     for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
       if (domain.global_of(cell) >= domain.global_size())

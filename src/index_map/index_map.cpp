@@ -87,8 +87,7 @@ struct IndexMap::State {
   const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
   CellsOperation& idle(CellArrays given, MapCall call, bool in_halves = false) {
     const bool sums = call == MapCall::reduce_shared;
-    if (counting && sums)
-      refuse("a subset has no sums of shared points: call the map that it is of");
+    if (counting && sums) refuse("a subset has no sums of shared points: use the original map");
     if (CellsOperation* known = find([&](const CellsOperation& each) {
           return !each.under_way() && each.fits(given, call, in_halves);
         })) {
@@ -164,8 +163,8 @@ struct IndexMap::State {
           ": pass arrays that have them all");
     if (array.ghosts != array.owned)
       refuse(
-          "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
-          "of all");
+          "a separate array of ghosts was passed, but the map has places for ghosts: pass one "
+          "array of all cells");
   }
   void check_size(const CellValues& array) const {
     if (array.element.size < 1 || array.components < 1)
@@ -183,9 +182,7 @@ struct IndexMap::State {
   }
   void update(const ReadMask& read) {
     if (!counting)
-      refuse(
-          "the map is no subset, of which the ghosts that count could change: make "
-          "one by `only`");
+      refuse("the map is not a subset, so it has no mask to update: make one by `only`");
     counting->save();
     if (is_under_way())
       refuse("an exchange of the subset is under way: end it before its mask changes");
@@ -235,7 +232,7 @@ void IndexMap::update(const ReadMask& read) const {
 bool IndexMap::is_subset() const { return state_->counting != nullptr; }
 void IndexMap::refuse_subset() const {
   if (is_subset())
-    refuse("the map is a subset, whose mask would be ignored: use the map that it is of");
+    refuse("the map is a subset, and its mask would be ignored: use the original map");
 }
 
 const std::optional<Places>& IndexMap::places() const { return state_->places; }
@@ -299,7 +296,7 @@ Step IndexMap::step(const CellArrays& arrays) const {
         return each.moves(all) && (each.call() == MapCall::reduce_shared) == sums;
       });
   if (found == nullptr)
-    refuse("nothing is under way with these arrays: begin one, and end it with the same arrays");
+    refuse("no exchange of these arrays is under way: begin one, and end it with the same arrays");
   return Step({state_, found});
 }
 

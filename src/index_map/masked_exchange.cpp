@@ -101,7 +101,7 @@ void MaskedExchange::copies(const Neighbor& neighbor, bool packing) {
 void MaskedExchange::require_good() const {
   if (failure_)
     throw Error(
-        "an exchange of this subset has failed before, its neighbors may be at another one: "
+        "an exchange of this subset failed before, and its neighbors may be in another one: "
         "make a new subset",
         ErrorKind::communication);
 }

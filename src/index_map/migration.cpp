@@ -122,7 +122,7 @@ void Migration::pack(const CellArrays& arrays) {
 }
 
 void Migration::receive(const CellArrays& arrays) const {
-  if (sent_.empty()) refuse("nothing has been sent: call send on every rank, then receive");
+  if (sent_.empty()) refuse("nothing was sent: call send on every rank, then receive");
   if (!std::equal(arrays.begin(), arrays.end(), sent_.begin(), sent_.end(), alike)) {
     std::string names;
     for (const CellValues& each : sent_) names += (names.empty() ? "" : ", ") + name_of(each);

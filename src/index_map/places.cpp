@@ -47,7 +47,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
         places.extents.size(), " extents were given: join dimensions that follow each other");
   const auto dimensions = std::max<std::size_t>(places.extents.size(), 1);
   if (places.components_at < 0 || places.components_at > static_cast<int>(dimensions))
-    refuse("components stand in front of dimension 0 to ", dimensions, " of the cells, not of ",
+    refuse("components come before dimension 0 … ", dimensions, " of the cells, not before ",
         places.components_at);
   std::vector<local_index> all = places.owned;
   all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
@@ -66,8 +66,8 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
 void refuse_places(const std::optional<Places>& places) {
   if (places)
     refuse(
-        "the map has places, and this is for arrays of owned cells, then ghosts: use the map "
-        "that it was made from, or exchange by the map's own calls");
+        "the map has places, and this call needs arrays of owned cells, then ghosts: use "
+        "the original map, or exchange by the map's own calls");
 }
 
 CellValues values_in(const Places& places, const ArrayShape& array) {

@@ -160,7 +160,7 @@ class Finder {
 void require_points(const CartesianDomain& domain, const Field& field) {
   if (domain.stagger() != Stagger())
     refuse(
-        "the domain is one of points: pass the domain of cells, and fields that tell their "
+        "the domain has points: pass the domain of cells, and fields with their "
         "stagger");
   const bool has_seams = !domain.seams().empty();
   const bool on_line = std::ranges::any_of(
@@ -168,7 +168,7 @@ void require_points(const CartesianDomain& domain, const Field& field) {
   const bool apart = std::ranges::none_of(
       field.stagger.along, [&](int along) { return along > 0 || (along < 0 && has_seams); });
   if (apart && !on_line)
-    refuse("a field lives on cells, which one rank alone holds: tell its stagger");
+    refuse("a field lives on cells, which only one rank holds: give its stagger");
 }
 
 PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
@@ -312,7 +312,7 @@ class ThereAndBack {
     const bool failed = how_.by() != nullptr && how_.by()->has_failed();
     const auto require_sums = [&] {
       if (failure_) std::rethrow_exception(failure_);
-      if (failed) refuse("the reduction failed: what it raised there tells why");
+      if (failed) refuse("the reduction failed: see the error there");
     };
     try {
       if (how_.by() != nullptr)
@@ -397,7 +397,7 @@ struct PointSums::State final : Operation {
     for (std::size_t f = 0; f < fields.size(); ++f) {
       if (point_layout(domain, fields[f]) != layout)
         refuse("field ", f,
-            " has another stagger or layout than the first one was made with: "
+            " has another stagger or layout than the first one: "
             "pass arrays of one stagger, equal extents and one order; sums of "
             "another one are an object of their own");
       for (std::size_t b = 0; b < arrays.size(); ++b)
@@ -405,7 +405,7 @@ struct PointSums::State final : Operation {
     }
     if (sums && !sums->fits(arrays.front(), MapCall::reduce_shared, false))
       refuse(
-          "the arrays have other elements or components than these sums were made for: pass "
+          "the arrays have other elements or components than the constructor's: pass "
           "one for each field, in that order");
     given = collected.empty() ? arrays.front() : made;
   }

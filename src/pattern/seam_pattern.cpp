@@ -237,7 +237,7 @@ struct Found {
 struct FoundBox {
   Box cells;  // in the reader's coordinates
   Found found;
-  std::size_t first = 0;  // of the box with the same cells, else its own
+  std::size_t first = 0;  // own index, or that of the box whose cells it repeats
   AxisMap map() const { return {found.shift, found.turn.mirrored}; }
 };
 

@@ -138,7 +138,7 @@ double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const 
     const Scores& scores, const std::vector<int>& positions, const ExchangeCosts& costs) {
   if (stencil.extent.empty())
     refuse(
-        "what an exchange takes depends on which cells travel: give the cells, of all ranks or "
+        "the time of an exchange depends on its cells: give the cells, of all ranks or "
         "of one, and the halo width");
   const auto between = between_nodes(node_pairs(grid, stencil, nodes_of(machine, positions)));
   const auto& names = machine.level_names();

@@ -25,7 +25,7 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
       refuse("the units of a level do not cover the ", shape.ranks, " ranks of their node");
     if (!std::ranges::includes(starts, around))
       refuse(
-          "a unit straddles two units of the level around it: order the levels from the "
+          "a unit straddles two units of the enclosing level: order the levels from the "
           "outermost in");
     around = starts;
     around.erase(std::ranges::unique(around).begin(), around.end());

@@ -223,7 +223,7 @@ Topology describe_nodes(const std::string& text, int nodes) {
     Topology described = parse_topology(text);
     if (nodes > 0 && described.nodes != nodes)
       refuse("topology '", text, "' has ", described.nodes, " nodes, but ", nodes,
-          " are asked for: make them agree");
+          " are requested: make them agree");
     return described;
   }
   if (nodes < 1 || nodes > most_nodes)

@@ -43,7 +43,7 @@ int dimensions_of(const PlacedOptions& options) {
 PlacedPlan make_plan(const Machine& machine, const PlacedOptions& options) {
   const int dimensions = dimensions_of(options);
   if (dimensions == 0)
-    refuse("nothing says how many dimensions the process grid has: give grid, cells or blocks");
+    refuse("the number of dimensions of the process grid is unknown: give grid, cells or blocks");
   if (!options.cells.empty() && options.cells.size() != static_cast<std::size_t>(dimensions))
     refuse("cells have ", options.cells.size(), " dimensions, the process grid ", dimensions,
         ": make them agree");
@@ -129,7 +129,7 @@ std::string describe(const Discovered& found, const PlacedPlan& plan) {
         " (blocked: ", then.bytes_max, ")");
   }
   return text + "\nbetween nodes: " + in_words(plan.between.pairwise) +
-         "; collected by node: " + in_words(plan.between.aggregated) +
+         "; combined by node: " + in_words(plan.between.aggregated) +
          "; blocked: " + in_words(plan.between_blocked.aggregated);
 }
 

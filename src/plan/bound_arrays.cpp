@@ -12,11 +12,11 @@ namespace parhelion {
 namespace {
 
 constexpr auto right_arrays =
-    ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
+    ": pass arrays of the constructor's layouts, or construct another exchange, on every "
     "rank";
 
 [[noreturn]] void mismatch(const std::string& array, const std::string& has, const auto& made_for) {
-  refuse(array, " has ", has, " and the exchange was made for ", made_for, right_arrays);
+  refuse(array, " has ", has, ", but the exchange needs ", made_for, right_arrays);
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ bool BoundArrays::may_overlap() const {
 
 void BoundArrays::want(const ArrayList& fields) {
   if (fields.size() != plan_.fields.size())
-    refuse(fields.size(), " arrays were passed and the exchange was made for ", plan_.fields.size(),
+    refuse(fields.size(), " arrays were passed, but the exchange needs ", plan_.fields.size(),
         ": pass one for each, in that order");
   for (int f = 0; f < plan_.field_count(); ++f) {
     const Field& given = fields[f];
@@ -196,7 +196,7 @@ void BoundArrays::require_device() const {
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const std::byte* const here = wanted_[i] + shapes_[i].low;
     if (shapes_[i].has_cells() && device_of(here) != device_)
-      refuse("an array is ", place_text(here), " and the exchange was made for one ",
+      refuse("an array is ", place_text(here), ", but the exchange needs one ",
           (device_ < 0 ? "in the host's memory" : concat("on device ", device_)), right_arrays);
   }
 }

@@ -92,7 +92,7 @@ bool overlap(const Footprint& one, const Footprint& other) {
     return false;
   const Footprint a = upwards(one), b = upwards(other);
   const byte_count target =
-      end_of(b) - 1 - a.first;  // a's steps go up and b's go down from its end until they meet
+      end_of(b) - 1 - a.first;  // a counts up, b down from its end; they meet at a shared byte
   Equation equation;
   for (const Footprint* each : {&a, &b}) {
     for (int d = 0; d < each->dims; ++d) equation.add(each->stride[d], each->count[d] - 1);

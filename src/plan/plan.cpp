@@ -130,7 +130,7 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
   }
   if (field.stagger != pattern.stagger)
     refuse(name,
-        " has another stagger than the pattern, which tells who owns which point: pass "
+        " has another stagger than the pattern, which defines the owners of points: pass "
         "the domain instead of its pattern, or "
         "build the pattern from domain.staggered(…)");
   if (!has_ends(pattern, field))
@@ -176,7 +176,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         "the size of a field");
   for (std::size_t b = 0; b < blocks; ++b)
     if (field.blocks[b].first == nullptr && cells_of(pattern, b) > 0)
-      refuse(name, " is a null pointer: allocate it before the exchange is made");
+      refuse(name, " is a null pointer: allocate it before the exchange is constructed");
 }
 
 void check_communicators(const std::vector<Group>& groups) {
@@ -367,7 +367,7 @@ void accept(Plan& plan, const Message& message) {
   LinkPlan* link = find_link(plan, reader.next(), message.rank);
   if (link == nullptr)
     refuse(with,
-        " wants to exchange with this rank, whose pattern does not know it: build the "
+        " exchanges with this rank, but is not in its pattern: build the "
         "patterns together, from one domain");
   link->small = reader.next() != 0 || receives_small(plan, *link);
   for (std::size_t g = 0; g < link->links.size(); ++g) {
@@ -406,7 +406,8 @@ void merge_stages(Plan& plan) {
 }
 
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
-  if (groups.empty()) refuse("an exchange of no groups: pass at least one pattern with its fields");
+  if (groups.empty())
+    refuse("an exchange needs at least one group: pass a pattern with its fields");
   find_spaces(groups);
   require_equal(
       groups.front().patterns.front().communicator,

@@ -110,7 +110,7 @@ ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at
     place.first = at - offset % place.size;
     return place;
   }
-  refuse("byte ", at, " is no part of a message of ", layout.bytes());
+  refuse("byte ", at, " is not part of a message of ", layout.bytes());
 }
 
 byte_count first_difference(

@@ -246,7 +246,7 @@ class Boxes final : public Redistribution::Mover {
     }
     if (overlap(written, read))
       refuse(
-          "cells of an array that is written share memory with others of the call: pass "
+          "a destination array shares memory with another array of the call: pass "
           "arrays that do not overlap");
   }
 
@@ -295,7 +295,7 @@ Axes inverse_of(const std::vector<int>& axes, int dimensions) {
   Axes inverse;
   std::iota(inverse.begin(), inverse.end(), std::size_t{0});
   if (!axes.empty() && !std::ranges::is_permutation(axes, std::views::iota(0, dimensions)))
-    refuse("axes are no permutation: name each axis from 0 to ", dimensions - 1,
+    refuse("axes are not a permutation: name each axis from 0 to ", dimensions - 1,
         " once, that of the first grid for each of "
         "the second one's");
   for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
@@ -309,7 +309,7 @@ void require_same_grid(const Turned& from, const Turned& to) {
         from.domain.extents()[d] != extents[to.axes[d]])
       refuse(
           "the two domains have different extents: redistribute between domains of the same "
-          "grid, whose axes are in the order of `axes` where they change places");
+          "grid; `axes` lists the axes if they are permuted");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class Cells final : public Redistribution::Mover {
       for (const auto& [from, to] : arrays) {
         const CellValues before(from), after(to);
         if (after.owned.first == nullptr && map_.domain().ghosts() > 0)
-          refuse("the array of the cells afterwards is a null pointer: pass an array");
+          refuse("the destination array is a null pointer: pass an array");
         values.emplace_back(before.owned, after.owned, from.element, from.components);
       }
       work(values);

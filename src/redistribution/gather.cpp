@@ -117,7 +117,8 @@ class Transfer {
     if (whole_.blocks.size() != 1 || whole_.element != field_.element ||
         whole_.components != field_.components || whole_.stagger != field_.stagger)
       throw Error("the root's array is " + to_string(whole_) + " and that of its block " +
-                      to_string(field_) + ": pass a view_whole of an array like the blocks'",
+                      to_string(field_) +
+                      ": pass a view_whole with the block's element, components and stagger",
           ErrorKind::type);
     require_on_host(whole_);
     Box all;

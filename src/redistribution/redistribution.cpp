@@ -9,7 +9,7 @@ namespace parhelion {
 void require_one_communicator(const Communicator& from, const Communicator& to) {
   if (!from.is(to))
     refuse(
-        "the two domains have different communicators: build both on one; ranks may own "
+        "the two domains have different communicators: construct both on one; ranks may own "
         "nothing in either");
 }
 

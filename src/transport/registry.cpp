@@ -25,7 +25,7 @@ constexpr auto short_name = "node_aware", short_for = "node_aware(mpi)";
 
 #ifndef PARHELION_WITH_UCX
 std::string ucx_missing() {
-  return "this build was made without UCX's headers (pip install libucx-cu12, then build again)";
+  return "this build has no UCX (pip install libucx-cu12, then build again)";
 }
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) {
   refuse(ucx_missing());
@@ -43,7 +43,7 @@ using Context = const TransportContext&;
 struct Registry {
   std::mutex mutex;
   std::list<TransportInfo> all{
-      {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works,
+      {"loopback", "copies to the rank's own periodic ghosts", Scope::own_rank, works,
           make_loopback, {.reach = any_arrays}},
       {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi, {.reach = by_messages}},
       {"mpi_neighbor", "MPI neighborhood collective", Scope::anywhere, works, make_mpi_neighbor,
@@ -64,10 +64,10 @@ struct Registry {
             return make_message_transport(of, make_ucx_messenger, {.mpi = false, .pieces = true});
           },
           {.reach = by_messages, .between_nodes = true}},
-      {"node_aware(mpi)", "what one node owes another collected, sent by MPI", Scope::anywhere,
+      {"node_aware(mpi)", "one MPI message per pair of nodes, with each cell once", Scope::anywhere,
           works, [](Context of) { return make_node_aware(of, make_mpi_messenger); },
           {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
-      {"node_aware(ucx)", "what one node owes another collected, sent by UCX", Scope::anywhere,
+      {"node_aware(ucx)", "one UCX message per pair of nodes, with each cell once", Scope::anywhere,
           ucx_missing, [](Context of) { return make_node_aware(of, make_ucx_messenger); },
           {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
   };
@@ -82,10 +82,10 @@ void check_new(const Registry& known, const TransportInfo& info) {
   if (info.name.empty() || info.name == "auto" ||
       info.name.find_first_of("+|,:") != std::string::npos)
     refuse("a transport cannot be called '", info.name, "': use a word without +, |, : and commas");
-  if (!info.make) refuse("transport ", info.name, " has no function that makes it");
+  if (!info.make) refuse("transport ", info.name, " has no `make` function");
   for (const TransportInfo& other : known.all)
     if (other.name == info.name || info.name == short_name)
-      refuse("there is a transport ", info.name, " already: register another under another name");
+      refuse("transport ", info.name, " exists already: use another name");
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ CASE(
   EXPECT_TRUE(holds(refused({host}, "test_device"), "field 0 is in host memory"));
   Exchange exchange(pattern, {device}, {"test_device"});
   EXPECT_TRUE(holds(error_of([&] { exchange(host); }),
-      "array 0 has its values in host memory and the exchange was made for device memory"));
+      "array 0 has its values in host memory, but the exchange needs device memory"));
 
   ExchangeOptions checked{"test_device"};
   checked.check = true;
@@ -295,11 +295,11 @@ CASE("names that are taken or mean something else are refused") {
   const auto make = [](const TransportContext& context) -> std::unique_ptr<Transport> {
     return std::make_unique<Plain>(context);
   };
-  EXPECT_TRUE(holds(refused("shared", make), "there is a transport shared already"));
+  EXPECT_TRUE(holds(refused("shared", make), "transport shared exists already"));
   EXPECT_TRUE(holds(refused("mpi", make), "already"));
   EXPECT_TRUE(holds(refused("a+b", make), "cannot be called"));
   EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));
   EXPECT_TRUE(holds(
       refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()),
-      "no function that makes it"));
+      "no `make` function"));
 }

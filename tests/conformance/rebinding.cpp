@@ -194,12 +194,12 @@ CASE("arrays of another layout are refused with what differs, alone, and the exc
     return error_of([&] { exchange(first, second); });
   };
   EXPECT_TRUE(holds(refused(view(row.domain, narrow.data()), v),
-      "array 0 has elements of type float32 and the exchange was made for float64"));
+      "array 0 has elements of type float32, but the exchange needs float64"));
   EXPECT_TRUE(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})),
       "array 1 has 2 components per cell"));
   EXPECT_TRUE(holds(refused(u, view(wider, wide.data())), "array 1 has another halo"));
-  EXPECT_TRUE(holds(
-      error_of([&] { exchange(u); }), "1 arrays were passed and the exchange was made for 2"));
+  EXPECT_TRUE(
+      holds(error_of([&] { exchange(u); }), "1 arrays were passed, but the exchange needs 2"));
   EXPECT_TRUE(holds(
       refused(u, view(row.domain, static_cast<double*>(nullptr))), "array 1 is a null pointer"));
   Field strided = u;

@@ -263,7 +263,7 @@ CASE(
   const CartesianDomain a{{12, 4}}, b{{12, 5}}, c{{12, 4}, {.halo = 0}};
   EXPECT_TRUE(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
   EXPECT_TRUE(holds(error_of([&] { Redistribution(a, c, {}, {1, 0}); }), "different extents"));
-  EXPECT_TRUE(holds(error_of([&] { Redistribution(a, c, {}, {0, 0}); }), "no permutation"));
+  EXPECT_TRUE(holds(error_of([&] { Redistribution(a, c, {}, {0, 0}); }), "not a permutation"));
   if (comm.size() > 1)
     EXPECT_TRUE(
         holds(error_of([&] { Redistribution(a, c, {}, comm.rank() == 0 ? Axes{} : Axes{0, 1}); }),

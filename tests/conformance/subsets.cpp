@@ -284,7 +284,7 @@ CASE("subsets that there are not are refused, and so are their arrays, alone") {
   Exchange subset = exchange.only({.fields = {0, 2}});
   subset();
   EXPECT_TRUE(holds(error_of([&] { subset(view(ring.u[0])); }),
-      "1 arrays were passed and the exchange was made for 2"));
+      "1 arrays were passed, but the exchange needs 2"));
   EXPECT_TRUE(holds(error_of([&] { subset(view(ring.u[0]), view(ring.u[0])); }), "share memory"));
   EXPECT_TRUE(holds(error_of([&] { subset.end(); }), "no exchange is under way"));
   ring.fill();

@@ -385,7 +385,7 @@ CASE("exchanges of arrays on two devices run each on its own") {
     CAPTURE(transport);
     Exchange here(first.domain, {first.field()}, {transport}),
         there(second.domain, {second.field()}, {transport});
-    EXPECT_TRUE(holds(error_of([&] { here(second.field()); }), "was made for one on device"));
+    EXPECT_TRUE(holds(error_of([&] { here(second.field()); }), "needs one on device"));
     const auto one = queue_of_stream(first.stream), other = queue_of_stream(second.stream);
     for (int time = 0; time < 20; ++time) {
       first.start(time), second.start(time + 1);

@@ -111,3 +111,13 @@ def test_a_build_of_the_same_name_that_make_did_not_begin_is_left_alone(tree):
     done = make(tree, *rule, "build/mpich/build.ninja")
     assert done.returncode != 0 and "make did not begin" in done.stderr, done.stdout + done.stderr
     assert snapshot(tree / "build") == before
+
+
+@pytest.mark.parametrize(("headers", "status"), [(True, 0), (False, 1)])
+def test_an_mpi_without_headers_is_refused_before_cmake(tmp_path, headers, status):
+    wrapper, cache = tmp_path / "mpicxx", tmp_path / "build" / "mpi.cmake"
+    (tmp_path / "mpi.h").write_text("" if headers else "#error none")
+    wrapper.write_text(f'#!/bin/sh\nexec cpp -I{tmp_path} "$@"\n')
+    wrapper.chmod(0o755)
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "choose_mpi.py", "cache", wrapper, cache], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status and cache.exists() == headers and ("finds no mpi.h" in done.stderr) != headers, done.stderr

@@ -248,8 +248,8 @@ CASE("broken parts are refused by every rank: ids out of range, of the reader, o
 
 CASE("a missing file, a missing folder and a file that is none are refused by every rank") {
   const Communicator comm(MPI_COMM_WORLD);
-  EXPECT_TRUE(holds(error_of([] { read_partition("/nowhere/at/all"); }), "is no folder"));
-  EXPECT_TRUE(holds(error_of([] { read_partition(""); }), "is no folder"));
+  EXPECT_TRUE(holds(error_of([] { read_partition("/nowhere/at/all"); }), "is not a folder"));
+  EXPECT_TRUE(holds(error_of([] { read_partition(""); }), "is not a folder"));
   const Folder folder("mesh");
   EXPECT_TRUE(holds(error_of([&] { read_partition(folder.path()); }), "data001 is missing"));
   if (comm.rank() != comm.size() - 1) write(folder.mine(), good_part());

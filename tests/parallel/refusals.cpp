@@ -358,7 +358,7 @@ CASE("wrong ownership is refused on every rank") {
   refuse("more than once", {7, 3, 7});
   if (ranks() > 1) refuse("more than once", {5, 1000});
   refuse("negative", {-5});
-  refuse("nobody owns", {5, 9}, {7});
+  refuse("no rank owns", {5, 9}, {7});
   refuse("outside", {5}, {1000 + ranks() + 5});
   refuse("this rank owns", {5}, {5});
   refuse("too large", {std::numeric_limits<global_index>::max()});
@@ -369,7 +369,7 @@ CASE("asking for the owner of an id that nobody has is an error on every rank") 
   const IndexedDomain domain =
       IndexedDomain::with_owned_ids({100 + 10 * rank(), 104 + 10 * rank()}, {});
   const std::vector<global_index> bad{101}, outside{5000}, good{100};
-  if (ranks() > 1) check_refused("nobody owns", [&] { domain.owners_of(last() ? bad : good); });
+  if (ranks() > 1) check_refused("no rank owns", [&] { domain.owners_of(last() ? bad : good); });
   check_refused("does not exist", [&] { domain.owners_of(last() ? outside : good); });
 }
 

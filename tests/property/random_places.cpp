@@ -522,7 +522,7 @@ CASE("lists that do not fit each other, and places that are none, are refused on
   EXPECT_TRUE(holds(placed({{2147483647}, {}}), "place 2147483647 is not in an array"));
   const IndexMap good = one.placed({{5}, {}});
   EXPECT_TRUE(holds(error_of([&] { good.forward(CellValues{x.data(), small.data()}); }),
-      "ghosts were passed apart"));
+      "separate array of ghosts"));
   const CellValues none = values_in(
       *good.places(), {reinterpret_cast<std::byte*>(x.data()), element_of<double>(), 1, {0}, {8}});
   EXPECT_TRUE(holds(error_of([&] { good.forward(none); }), "has 0 cells and the map has"));

@@ -77,13 +77,13 @@ CASE("the order of cases is drawn from seed and launch") {
 
 CASE("what cannot be read is named") {
   for (const auto& [line, part] :
-      {std::pair{"", "no benchmark"}, {"pigeon", "'pigeon' is no benchmark"},
-          {"halo --feet 2", "--feet: there is no such option"}, {"halo --size 2", "--size"},
+      {std::pair{"", "not a benchmark"}, {"pigeon", "'pigeon' is not a benchmark"},
+          {"halo --feet 2", "--feet: unknown option"}, {"halo --size 2", "--size"},
           {"halo --halo", "--halo: give a value"}, {"halo --halo 1.5", "--halo: '1.5'"},
           {"halo --halo 1x2", "'1x2'"}, {"halo --periodic maybe", "write yes or no"},
-          {"halo 3", "'3' is no option"}, {"alltoall --size 0", "'0' is no number of bytes"},
-          {"alltoall --size 9999G", "no number of bytes"},
-          {"halo --halo 99999999999999999999", "no number that can be used"},
+          {"halo 3", "'3' is not an option"}, {"alltoall --size 0", "'0' is not a number of bytes"},
+          {"alltoall --size 9999G", "not a number of bytes"},
+          {"halo --halo 99999999999999999999", "not a number in range"},
           {"halo --overlap -1", "--overlap: '-1': give a number from 0 to 1000000"},
           {"halo --overlap 1e9", "--overlap: '1e9'"},
           {"halo --uneven 1", "give a number from 0 to 0.95"},

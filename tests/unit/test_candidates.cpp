@@ -161,7 +161,7 @@ CASE("what is wrong in a list is said") {
   refuse("pen", "has no sign");
   refuse("+pen,,-tray", "has no sign");
   refuse("+pen,-pen", "both");
-  refuse("+by_dimension", "promises at_once");
+  refuse("+by_dimension", "option at_once");
 }
 
 CASE("a choice is what its name says, and the other way round") {

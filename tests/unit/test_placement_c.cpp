@@ -122,5 +122,5 @@ CASE("between nodes without cells bytes are not known, and time cannot be predic
   const phl_exchange_costs costs{"node", each, each, 0, 0};
   phl_placement* placement = nullptr;
   EXPECT_NE(phl_place(made.machine, &grid, &stencil, 0, 1, "", &costs, &placement), 0);
-  told("which cells travel");
+  told("depends on its cells");
 }

@@ -80,7 +80,7 @@ CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
     std::vector<GridField> fields{field_on(domain, memory)};
     Exchange exchange(build_pattern(domain), views(fields), {"auto"});
     CAPTURE(exchange.explain());
-    const bool first = holds(exchange.explain(), "fastest when");
+    const bool first = holds(exchange.explain(), "fastest in");
     EXPECT_EQ(holds(exchange.explain(), "xpmem"),
         memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
     check_forward(exchange, fields, 0);

@@ -67,7 +67,7 @@ Adapter* make(const phl_adapter_cells& gather, const char*) {
   if (element == "int64") return new Scatter<std::int64_t>(gather);
   if (element == "float32") return new Scatter<float>(gather);
   if (element == "float64") return new Scatter<double>(gather);
-  throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
+  throw std::runtime_error("this plug-in supports int32, int64, float32 and float64");
 }
 
 }  // namespace

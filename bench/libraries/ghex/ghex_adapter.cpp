@@ -161,7 +161,7 @@ Adapter* make_of(const phl_adapter_halo& halo, const std::string& variant) {
 Adapter* make(const phl_adapter_halo& halo, const char* variant) {
   if (halo.element_bytes == 4) return make_of<float>(halo, variant);
   if (halo.element_bytes == 8) return make_of<double>(halo, variant);
-  throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
+  throw std::invalid_argument("this plug-in supports elements of 4 and 8 bytes");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ MPI_Datatype base_type(const std::string& element) {
   if (element == "float64" && sizeof(PetscReal) == 8) return MPIU_REAL;
   if (element == "float64") return MPI_DOUBLE;
   if (element == "float32") return MPI_FLOAT;
-  throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
+  throw std::runtime_error("this plug-in supports int32, int64, float32 and float64");
 }
 
 class Adapter {

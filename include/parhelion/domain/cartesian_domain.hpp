@@ -135,11 +135,11 @@ struct Block {
 /// first ranks own the remainder of an extent. A rank may own nothing, and a halo may be wider than
 /// the neighbor's block. Errors (on every rank): arguments that differ between ranks; 0 or more
 /// than 4 dimensions; negative extents or widths; lists of wrong length; a process grid whose
-/// product is not the number of ranks; splits with a wrong sum; a table that is no permutation of
-/// the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides, two
-/// on a side, of sides of different sizes, or of an axis not longer than the halo (if both sides
-/// are folded: than both halos); seams or a mask with the staged algorithm; seams with an owned
-/// boundary; a mask with another number of wet places than ranks.
+/// product is not the number of ranks; splits with a wrong sum; a table that is not a permutation
+/// of the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides,
+/// two on a side, of sides of different sizes, or of an axis not longer than the halo (if both
+/// sides are folded: than both halos); seams or a mask with the staged algorithm; seams with an
+/// owned boundary; a mask with another number of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {

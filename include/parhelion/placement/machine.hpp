@@ -82,8 +82,8 @@ class Machine {
   std::vector<std::string> level_names_;
   std::vector<NodeShape> shapes_;
   std::vector<int> shape_of_node_;
-  std::vector<int> first_position_;           ///< per node, and the end
-  std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
+  std::vector<int> first_position_;           ///< per node; last: ranks
+  std::vector<std::vector<int>> first_unit_;  ///< per level and node; last: units
 };
 
 /// Distributes `ranks_per_node` ranks (one number, or one per node) over each node's units. Throws

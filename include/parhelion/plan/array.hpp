@@ -78,7 +78,7 @@ class Array {
     if (Rank != dims && Rank != dims + 1)
       throw Error("an array of " + std::to_string(dims) + " dimensions has no values<" +
                   std::to_string(Rank) +
-                  ">: ask for as many, or one more for components as the last index");
+                  ">: use one index per dimension, and one more for components");
     const BlockView& view = field_.blocks.at(b);
     typename StridedView<T, Rank>::Indices extents{}, strides{}, origin{};
     for (std::size_t d = 0; d < Rank; ++d) {

@@ -102,7 +102,7 @@ def _otava(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]
     test = {"type": "csv", "file": str(path), "time_column": "time", "attributes": ["run"], "metrics": metrics}
     settings = path.with_suffix(".yaml")
     if settings == path:
-        raise RecordError(f"{path} would be both figures and configuration: end its name in .csv")
+        raise RecordError(f"{path} would be overwritten by the configuration: end its name in .csv")
     return {path: file.getvalue(), settings: _json({"tests": {"parhelion": test}})}, len(names) * len(rows)
 
 

@@ -18,7 +18,7 @@ def unfit(path: str | Path) -> str | None:
             return "is a folder: give a file"
         return "is not a regular file (a device or a pipe): give a file" if path.exists() else "does not exist: check the path"
     except (OSError, ValueError) as error:  # name too long, or with a zero byte
-        return f"is no path that can be read ({getattr(error, 'strerror', None) or error})"
+        return f"is not a readable path ({getattr(error, 'strerror', None) or error})"
 
 
 def read_bounded(path: str | Path, most: int) -> bytes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def not_pickled(self: object) -> "NoReturn":
     """`__reduce__` of objects constructed collectively."""
-    raise TypeError(f"{type(self).__name__} cannot be pickled: it belongs to its ranks; pickle arrays and what it was made from, and make it again on all ranks")
+    raise TypeError(f"{type(self).__name__} cannot be pickled: it belongs to its ranks; pickle arrays and constructor arguments, and construct it again on all ranks")
 
 
 def handle_of(comm: "Comm") -> int:

@@ -44,14 +44,14 @@ SHARED = (
     SAMPLES("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="Upper limit of samples with --precision."),
     SAMPLES("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
     quick_option,
-    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Random seed: here of the order of cases."),
+    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Random seed for the order of cases."),
     build_option,
     launcher_option,
     BUILDS("--against", metavar="BUILD|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build and this one, launch by launch, "
            "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
-    BUILDS("--live", is_flag=True, help="With --against, on one host: launch both at once; on each core they take turns sample by sample."),
+    BUILDS("--live", is_flag=True, help="With --against, on one host: launch both at once; they alternate on each core, sample by sample."),
     no_bind_option,
-    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: here since the last finished case [300; matrix: 60]."),
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks that finish no case for this time [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,
@@ -102,7 +102,7 @@ def bench(context: click.Context, **sides: Any) -> None:
 @ranks_option
 @click.option("--grid", "--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
-@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells: in place of --extent.")
+@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells, instead of --extent.")
 @click.option("--halo", "--ghost", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
 @click.option("--fields", "--vars", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
 @element_option("float32")
@@ -113,13 +113,13 @@ def bench(context: click.Context, **sides: Any) -> None:
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
 @click.option("--seam", type=click.Choice(["fold", "fold-center"]),
               help="Also measure each case with a fold (about corners or centers of cells) at both ends of the second dimension, instead of periodic ends.")
-@click.option("--memory", type=click.Choice(["host", "device"]), default="host", show_default=True, help="Where arrays lie: on a GPU with device.")
+@click.option("--memory", type=click.Choice(["host", "device"]), default="host", show_default=True, help="Memory of the arrays; device: a GPU.")
 @WORK("--overlap", type=Real(0, 1e6, min_open=True), metavar="WORK",
       help="Microseconds of work between begin and end of each exchange; the work is not timed.")
 @WORK("--uneven", type=Real(0, 0.95), default=0, metavar="SHARE",
-      help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
-@COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, open ends, and the phases of each exchange timed.")
-@COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions, as --divide, --ghost and --vars are for others.")
+      help="With --overlap: the first rank works less by this fraction, the last one more, linearly in between.")
+@COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one float64 field with halo 1, not periodic, each phase of an exchange timed.")
+@COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Comb's name for --repetitions, like --divide, --ghost and --vars.")
 @SAMPLES("--libraries", type=Names(tuple(measurement.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
          help=f"Also measure other libraries: {', '.join(measurement.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
@@ -134,7 +134,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
         return context.get_parameter_source(name) is not ParameterSource.DEFAULT
 
     if grid["cells"] and is_given("extent"):
-        raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
+        raise InputError("--cells is the size of the whole grid, --extent that of a rank's block: give one")
     if cycles and options["repetitions"]:
         raise InputError("--cycles is Comb's name for --repetitions: give one of them")
     options["repetitions"] = cycles or options["repetitions"]
@@ -188,7 +188,7 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
     sides = {f"--{side}": names for side, names in click.get_current_context().obj.items()}
     beside = [what for what, value in {"--against": against, **sides, "mpiexec or srun": rank_of_launcher()}.items() if value]
     if beside and COARRAY in (libraries or ()):
-        raise InputError(f"--libraries coarray: its programs are the same beside every build; leave out {' and '.join(beside)}, or the coarrays")
+        raise InputError(f"--libraries coarray: its programs do not depend on the build; leave out {' and '.join(beside)}, or the coarrays")
     wanted = [name for name in libraries or (NO_LIBRARIES if options["variants"] else GATHERED) if name not in NO_LIBRARIES and (name != COARRAY or not beside)]
     builds = builds_here() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_adapter_{name}.so").exists())]
@@ -218,7 +218,7 @@ def alltoall(
     """
     first = first_size or size[:1]
     if len(first) != 1:
-        raise InputError(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
+        raise InputError(f"--first-size has {len(first)} sizes: give one: a process connects only once")
     single: dict[str, Any] = {"min_sample_s": 0.0} if single_calls else {}
     _measure("alltoall", measurement.alltoall(ranks, size, first[0]), options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
 
@@ -322,10 +322,10 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
 @BUILDS("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [5; quick: 2].")
 @quick_option
 @click.option("--dataset", "datasets", type=click.Path(path_type=Path), multiple=True, metavar="DATASET",
-              help="Index maps for the gather; may be repeated [a demo mesh, made here].")
+              help="Index maps for the gather; may be repeated [those of a generated mesh].")
 @click.option("--no-profile", is_flag=True, help="Do not profile.")
 @no_bind_option
-@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: here since the last finished case.")
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks that finish no case for this time.")
 @labels_option
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,
@@ -337,16 +337,16 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     parhelion bench image v0.4 --label network=OFI --label reservation=full
     parhelion compare images/v0.3 images/v0.4
 
-    Parts that cannot be measured here are skipped with the reason. Exit status as for every benchmark.
+    Parts that cannot be measured here are skipped with the reason. Exit status as of other benchmarks.
     """
     from ..measure.image import ImageRequest, take_image
 
     sides = click.get_current_context().obj
     if sides["builds"] or sides["networks"]:
-        raise InputError("an image is measured under one build and network: leave out --builds and --networks, or measure an image for each")
+        raise InputError("an image has one build and network: leave out --builds and --networks, or measure an image for each")
     plain = re.sub(r"[^\w.-]", "_", name).strip("._")
     if not plain:
-        raise InputError(f"{name!r} makes no name of a folder: give the image a name with letters, or a folder with --out")
+        raise InputError(f"{name!r} is not usable as a folder's name: give the image a name with letters, or a folder with --out")
     output = Output(json_file)
     request = ImageRequest(name, out or Path("images") / plain, ranks or usual_ranks(), launches=launches or (2 if quick else 5), quick=quick,
                            profile=not no_profile, bind=not no_bind, labels=parse_labels(labels), **how)

@@ -81,10 +81,10 @@ def _kind(path: Path) -> str:
 @click.command(cls=PanelCommand)
 @click.argument("a", type=Compared())
 @click.argument("b", type=Compared())
-@RULES("--alpha", type=Share(), default="3%", show_default=True, help="Accepted share of false findings.")
+@RULES("--alpha", type=Share(), default="3%", show_default=True, help="Accepted false discovery rate.")
 @RULES("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
 @RULES("--margin", type=Share(), default="5%", show_default=True, help="Difference that 'no difference beyond the margin' excludes.")
-@RULES("--drift", type=Share(), help="Drift of the machine between the two measurements that is tolerated [images: 3%; else none].")
+@RULES("--drift", type=Share(), help="Tolerated drift of the machine between A and B [images: 3%; else none].")
 @RULES("--fail-on", **FAIL_ON_HOW)
 @click.option("--variants", type=Names(), default=(), help="Only these variants [all].")
 @OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
@@ -101,7 +101,7 @@ def compare(a: Path, b: Path, json_file: str | None, **how: Any) -> None:
     parhelion compare images/v0.3 images/v0.4 --html page.html
 
     Ratios are B / A: above 1, B is slower.
-    Ten launches a side find 5 % on an ordinary machine. For images, likely causes come first.
+    Ten launches per side detect a change of 5 % on an ordinary machine. For images, likely causes come first.
     Exit status 1 if B is slower (see --fail-on) or gave wrong values.
     """
     output, kind = Output(json_file), _kind(a)
@@ -196,7 +196,7 @@ def _files(page: Callable[[], Page], how: How, output: Output) -> None:
 @click.option("--variants", type=Names(), default=(), help="Only these variants [all].")
 @click.option("--where", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
 @click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
-@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Accepted share of false findings.")
+@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Accepted false discovery rate.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Report only changes since this time (UTC); the analysis uses all runs.")
 @click.option("--fail-on", **FAIL_ON_HOW)
 @click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Maximum number of rows in long tables.")
@@ -208,8 +208,8 @@ def history(
 ) -> None:
     """List the runs of a store at which figures became slower or faster, and what else changed there.
 
-    A figure is the median of one variant on one case with one build; six runs or more tell of changes, and a change shows from
-    its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
+    A figure is the median of one variant on one case with one build. Detecting a change takes at least six runs, three of
+    them after it. Exit status 1 if the last change of a figure is a slowdown (see --fail-on); 0 otherwise.
     """
     from ..show.compare import history as blocks, history_page
     from ..show.files import write

@@ -17,7 +17,7 @@ from .options import RANKS, json_option
 def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None:
     """Examine this machine: cores, MPIs, transports that work here, and why others do not.
 
-    Every facility is tried, nothing is changed. On a login node of a scheduler, no ranks are started without --start.
+    Tests every facility and changes nothing. On a login node it starts no ranks without --start.
     """
     from ..machine.doctor import examine
     from ..show.doctor import blocks

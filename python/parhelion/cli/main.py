@@ -89,7 +89,7 @@ class Root(LazyGroup):
         except ModuleNotFoundError as error:
             raise _missing_package(error, ctx.invoked_subcommand) from None
         except MemoryError as error:
-            raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
+            raise BadInput(f"not enough memory{f' ({error})' if str(error) else ''}: use smaller sizes or more ranks") from None
         except BrokenPipeError:
             raise  # click exits silently on a broken pipe
         except OSError as error:

@@ -89,9 +89,9 @@ class Names(click.ParamType):
             return value
         names = tuple(filter(None, (part.strip() for part in value.split(","))))
         if not names:
-            self.fail(f"{shortened(str(value))} names nothing: give one name, or several with commas", param, ctx)
+            self.fail(f"{shortened(str(value))} has no name: give one, or several separated by commas", param, ctx)
         for unknown in [name for name in names if self.known and name not in self.known]:
-            self.fail(f"{shortened(unknown)} is no {self.is_one}: choose from {', '.join(self.known)}", param, ctx)
+            self.fail(f"unknown {self.is_one} {shortened(unknown)}: choose from {', '.join(self.known)}", param, ctx)
         return names
 
 

@@ -68,14 +68,14 @@ def case_of(options: dict[str, Any]) -> Any:
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--offsets", metavar="'0,1;0,-1;…'", help="Any stencil, instead of --neighbors.")
 @described(click.option, "--periodic", default="no")
-@described(WEIGHTS, "--extent", help="Cells per rank, along each dimension [unknown; given, halo bytes weigh the offsets].")
+@described(WEIGHTS, "--extent", help="Cells per rank, along each dimension: weigh the offsets by their bytes [equal weights].")
 @described(WEIGHTS, "--halo", default=1)
 @WEIGHTS("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell, of all fields together.")
 @SEARCH("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="Minimize the traffic of all units, or of the worst unit.")
 @described(SEARCH, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them: choose the placement with the "
-                                        "shortest predicted time, messages between nodes collected.")
-@SEARCH("--method", default="", metavar="MEMBER", help="Use this method without local search, such as blocked.")
+                                        "shortest predicted time, with one message per pair of nodes.")
+@SEARCH("--method", default="", metavar="MEMBER", help="Use this method, such as blocked, without local search.")
 @SEARCH("--no-refine", "refine", is_flag=True, flag_value=False, default=True, help="Use the best method without local search.")
 @SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="Placement by hand, level by level, as in hwcart.")
 @SEARCH("--numbering", default="", metavar="XYZ", help="Numbering of ranks, the fastest dimension first [last dimension fastest].")
@@ -101,9 +101,9 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
 
     output = Output(json_file)
     if options["graph"] and pictures:
-        raise InputError("--graph gives parts, not a grid: leave out --picture")
+        raise InputError("--graph has parts, not a grid: leave out --picture")
     if options["mask"] and pictures:
-        raise InputError("--mask gives a grid with holes, which is not drawn: leave out --picture")
+        raise InputError("a grid with land (--mask) cannot be drawn: leave out --picture")
     if options["ranks"] and not options["mask"]:
         raise InputError("--ranks is for a grid with land: give --mask, or the process grid with --grid")
     for name in ("tile_axis", "fold"):
@@ -169,22 +169,22 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
-@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: messages between nodes are counted, too.")
+@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node, to count messages between nodes.")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
 @click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
-              help="A message to every neighbor, dimension by dimension, or collected between nodes.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
+              help="Messages to every neighbor, or dimension by dimension.")
 @described(click.option, "--periodic", default="yes")
-@SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Exchanges, one after the other.")
+@SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Number of successive exchanges.")
 @SCHEDULE("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
-@SCHEDULE("--file", type=FILE, metavar="FILE", help="File to write [none: only counted].")
+@SCHEDULE("--file", type=FILE, metavar="FILE", help="File to write [none: count only].")
 @json_option
 def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int | None, exchanges: int, copy_rate: float, file: Path | None,
              periodic: bool | tuple[bool, ...], neighbors: str, **sizes: Any) -> None:
-    """Write exchanges as a GOAL schedule, which LogGOPSim simulates with up to a million ranks, and count their messages and bytes."""
+    """Write exchanges as a GOAL schedule for LogGOPSim, with up to a million ranks, and count their messages and bytes."""
     from ..place.goal import Schedule, write
     from ..place.traffic import Exchange
     from ..show import Table
@@ -204,16 +204,16 @@ def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int |
 @click.command(cls=PanelCommand)
 @described(click.option, "--topology", default="node:27 pack:2 numa:4 l3:4 core:4")
 @described(click.option, "--ranks-per-node", default="64,128", help="Ranks per node [one study for each number].")
-@described(click.option, "--grid", help="Process grid [the published one, or a chosen one].")
+@described(click.option, "--grid", help="Process grid [the published one on its machine, otherwise as cubic as possible].")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", type=Numbers(high=MOST_HALO), default="1,5")
 @described(click.option, "--fields", type=Numbers(high=MOST_FIELDS), default="1,8", help="Number of fields [float32].")
 @click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [pairs: 1 with 1, 5 with 8].")
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
 @click.option("--variants", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
-              help="Only these variants: mpi, a message for each pair of ranks; node_aware, messages between nodes collected.")
+              help="Only these variants: mpi, a message per pair of ranks; node_aware, one per pair of nodes.")
 @described(click.option, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them "
-                                              "[fitted to published rows of 64 ranks a node].")
+                                              "[fitted to published rows with 64 ranks per node].")
 @click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",
               help="Processor time of each message at both ends, besides its latency.")
 @RUNNING("--iterations", type=Whole(1, MOST_REPETITIONS), default=2, show_default=True, help="Number of timed exchanges, after one untimed.")
@@ -229,8 +229,8 @@ def simulate(
 ) -> None:
     """Run the real exchange on a described machine under SimGrid: blocked order against placement.
 
-    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table shows the published
-    speed-ups where the machine is the published one.
+    Every rank runs the unchanged library code; SimGrid decides how long its messages take. For the published machine,
+    the table also has the published speed-ups.
     """
     from ..place.case import Case
     from ..place.published import FLOAT32
@@ -241,7 +241,7 @@ def simulate(
 
     output = Output(json_file)
     if not all_pairs and len(halo) != len(fields):
-        raise InputError(f"{len(halo)} halo widths and {len(fields)} numbers of fields do not make pairs: see --all-pairs")
+        raise InputError(f"{len(halo)} halo widths and {len(fields)} numbers of fields do not form pairs: see --all-pairs")
     sizes = list(itertools.product(halo, fields) if all_pairs else zip(halo, fields, strict=True))
     cases = [
         Case(topology, ranks_per_node=(ranks,), grid=grid or default_grid(topology, ranks), neighbors="full", periodic=True, extent=extent,
@@ -268,9 +268,9 @@ def simulate(
 @click.option("--adjacency", type=click.Choice(["faces", "nodes"]), default="faces", show_default=True,
               help="Cells are neighbors if they share one of these.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for the output [here].")
-@click.option("--name", help="Name of the data sets [the mesh file's]; without a slash, or a dot or dash in front.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed: here of METIS.")
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
+@click.option("--name", help="Name of the data sets [the mesh file's]: no slash, no leading dot or dash.")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed of METIS.")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Required number of ranks of the data sets [any].")
 @json_option
 def partition(
     paths: tuple[Path, ...], parts: int | None, entities: tuple[str, ...], adjacency: str, out: Path,
@@ -291,7 +291,7 @@ def partition(
     output = Output(json_file)
     if parts is not None:
         if len(paths) > 1 or ranks:
-            raise InputError("--parts is for one mesh, and says for how many ranks: leave out --ranks and other paths")
+            raise InputError("--parts is for one mesh and sets the number of ranks: leave out --ranks and other paths")
         summary = partition_mesh(paths[0], parts, entities, out, adjacency=adjacency, name=name, seed=seed)
         output.show(partition_blocks(summary))
         output.document(summary)

@@ -32,7 +32,7 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
     type=click.Choice(["dwarf", "fp", "none"]),
     default="dwarf",
     show_default=True,
-    help="Source of callers: debug tables, frame pointers, or none.",
+    help="Call stacks from DWARF tables or frame pointers, or none.",
 )
 @SAMPLES("--command", default="", metavar="NAME", help="Only processes of this name [all; the ranks of parhelion bench].")
 @OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the output [profiles/<time>-…].")
@@ -54,7 +54,7 @@ def run_profile(
     """Start PROGRAM as ranks, sample every rank, and show where its time goes.
 
     Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
-    Exit status 3 if the program failed; samples until then are kept.
+    Exit status 3 if the program failed; the profile then ends there.
     """
     from ..launch import usable_cores
     from ..launch.program import choose

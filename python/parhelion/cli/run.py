@@ -65,7 +65,7 @@ def run(program: tuple[str, ...], on_hosts: int | None, once: bool, **how: Any) 
             command = program if once else [sys.executable, "-m", "parhelion", "run", *words_of(click.get_current_context())]
             sys.exit(run_on_hosts(on_hosts, command))
         if once:
-            raise InputError("--once is for --on-hosts: say how many hosts, such as --on-hosts 2")
+            raise InputError("--once needs --on-hosts: give the number of hosts, such as --on-hosts 2")
         sys.exit(_start(program, how))
 
 
@@ -124,8 +124,8 @@ def _tasks_of_the_job(program: Sequence[str]) -> int:
     if job and job.tasks:
         return job.tasks
     if late := next(filter(None, map(LATE.fullmatch, program[1:])), None):
-        raise InputError(f"{late[0]} stands after the program, which gets it: put it before, parhelion run -n {late[1] or 'N'} {program[0]}")
-    raise InputError("say how many ranks are to be started, such as -n 4")
+        raise InputError(f"{late[0]} is after the program and goes to it: put it first, parhelion run -n {late[1] or 'N'} {program[0]}")
+    raise InputError("give the number of ranks, such as -n 4")
 
 
 def _status(done: Completed, timeout: float | None) -> int:

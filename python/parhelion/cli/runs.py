@@ -139,9 +139,9 @@ def import_runs(
 @click.command()
 @click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
-@click.option("--table", type=click.Choice(TABLES), help="Which table of the store [samples].")
+@click.option("--table", type=click.Choice(TABLES), help="Table of the store [samples].")
 @click.option("--format", "form", type=click.Choice([*FORMATS, *TRACKERS]),
-              help="Format of the file [from the ending of its name]. Bencher, OpenMetrics and Otava take medians.")
+              help="Format of the file [by its extension]. Bencher, OpenMetrics and Otava take medians.")
 @store_option
 @json_option
 def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str | None, store: Path, json_file: str | None) -> None:
@@ -153,7 +153,7 @@ def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str
     output = Output(json_file)
     wanted = form or file.suffix.removeprefix(".")
     if form is None and wanted not in FORMATS:
-        raise InputError(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+        raise InputError(f"--file {file}: its extension names no format: use .{', .'.join(FORMATS)}, or give --format")
     if table and wanted in TRACKERS:
         raise InputError(f"--format {wanted} takes medians, not a table: leave --table out")
     records = chosen(runs, store, output)

@@ -108,7 +108,7 @@ class HaloArray(np.ndarray):
 
     def _known_place(self) -> Place:
         if self._place is None:
-            raise AttributeError("this view has lost its halo: take `owned` of the whole array first, then slice")
+            raise AttributeError("this view has no halo: take `owned` of the whole array first, then slice")
         return self._place
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:

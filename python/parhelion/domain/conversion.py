@@ -127,7 +127,7 @@ def _graph(forest: Any) -> tuple[int, np.ndarray, np.ndarray]:
     pairs = np.asarray([] if pairs is None else pairs, np.int64).reshape(-1, 2)
     leaves = np.arange(len(pairs)) if places is None else np.asarray(places, np.int64)
     if roots < 0:
-        raise ValueError("the star forest has no graph yet: call its setGraph before")
+        raise ValueError("the star forest has no graph: call its setGraph first")
     if len(leaves) != len(pairs):
         raise ValueError(f"the star forest has {len(leaves)} places for {len(pairs)} leaves")
     return int(roots), leaves, pairs
@@ -167,7 +167,7 @@ def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
     if len(wrong):
         ghost = wrong[0]
         raise ValueError(f"ghost {domain.ghost_ids[ghost]} belongs to rank {domain.ghost_owners[ghost]} by its block, "
-                         f"and to rank {owners[ghost]} as the index map says")
+                         f"and to rank {owners[ghost]} by the index map")
 
 
 def _blocks(domain: IndexedDomain) -> None:

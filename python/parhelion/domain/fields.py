@@ -211,7 +211,7 @@ def any_array(value: Any, name: str) -> np.ndarray:
         if told.get("mask") is not None:
             raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
         if told.get("stream") == 0:
-            raise ValueError(f"{name} tells of stream 0, which its protocol forbids: None for none, 1 for the default stream, 2 for the thread's")
+            raise ValueError(f"{name} has stream 0, which the protocol forbids: use None for none, 1 for the default stream, 2 for the thread's")
     elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
         shape, strides, kind, address = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
         told = {"shape": tuple(shape), "strides": tuple(strides), "typestr": kind, "data": (address, False)}
@@ -235,7 +235,7 @@ class _Located:
 
 def _require_writable(array: np.ndarray, name: str) -> None:
     if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only, and the call writes it: pass a writable array")
+        raise ValueError(f"{name} is read-only, and the call writes to it: pass a writable array")
 
 
 def require_values(array: np.ndarray, name: str) -> None:
@@ -249,7 +249,7 @@ def require_values(array: np.ndarray, name: str) -> None:
 def _exchangeable(array: np.ndarray, name: str) -> np.ndarray:
     require_values(array, name)
     if array.size > 0 and any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)):
-        raise ValueError(f"{name} is broadcast: several of its cells are the same memory; pass a copy of it")
+        raise ValueError(f"{name} is broadcast: several of its cells share memory; pass a copy")
     return array
 
 
@@ -258,7 +258,7 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(
-            f"{name}, a {type(value).__name__}, cannot be seen by NumPy ({error}): pass an array in host memory"
+            f"{name}, a {type(value).__name__}, cannot be converted by NumPy ({error}): pass an array in host memory"
         ) from error
 
 
@@ -369,7 +369,7 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
         domain = arrays[0].domain if isinstance(arrays[0], HaloArray) else None
         if domain is None:
             raise ValueError(
-                f"{name} does not tell which points of the pattern it holds: make it with domain.zeros, or pass the domain instead of "
+                f"{name} does not state its points: make it with domain.zeros, or pass the domain instead of "
                 "its pattern"
             )
         grid = Grid.of_domain(domain)
@@ -383,7 +383,7 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
             f"{name} is component {told.along!r} of vector {told.vector!r}: number vectors from 1 and name an axis of the grid"
         )
     if told.sign not in (1, -1):
-        raise ValueError(f"the sign of {name} is {told.sign!r}: scalars keep theirs beyond a fold (1), components of a vector change it (-1)")
+        raise ValueError(f"the sign of {name} is {told.sign!r}: use 1 for scalars, -1 for vector components that change sign beyond a fold")
     return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest, int(told.sign), told.vector, told.along)
 
 
@@ -432,7 +432,7 @@ def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: 
     if array.shape[:dimensions] != _extents(held, sides) or (told is None and _lost_halo(array, sides, grid)):
         raise ValueError(
             f"{name} has shape {array.shape}, and a block of {tuple(held)} owned cells with halo {grid.halo} needs "
-            f"{_extents(held, grid.halo)}: make it with domain.zeros, or tell a narrower halo, also that there is none, with "
+            f"{_extents(held, grid.halo)}: make it with domain.zeros, or give its halo (0 for none) with "
             "ph.Field(array, halo=…)"
         )
     return sides
@@ -462,7 +462,7 @@ def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
 
 def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     if isinstance(entry, Field):
-        raise TypeError(f"{name} is told with a halo, which indexed domains do not have: pass the array itself")
+        raise TypeError(f"{name} has a halo, which indexed domains do not have: pass the array itself")
     if isinstance(entry, (tuple, list)):
         pair = _two_arrays(pattern, entry, name)
         return Parts(pair, pair, 1, None, name)

@@ -42,7 +42,7 @@ class IndexedDomain:
 
     def _require_whole(self) -> None:
         if self._is_subset:
-            raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
+            raise ValueError("the map is a subset, and its mask would be ignored: use the original map")
 
     def __init__(
         self,

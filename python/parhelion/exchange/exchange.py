@@ -217,7 +217,7 @@ def _numbers(fields: Any, count: int) -> tuple[int, ...]:
         raise ValueError("no array is named: name at least one, or leave fields out for all of them")
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise TypeError(f"{number!r} is no number of an array: count them from 0, as they were passed")
+            raise TypeError(f"{number!r} is not the number of an array: count from 0, in the constructor's order")
         if not 0 <= number < count:
             raise ValueError(f"there is no array {number} in this exchange: it has arrays 0 to {count - 1}")
     if len(set(numbers)) < len(numbers):

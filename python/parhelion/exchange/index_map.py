@@ -227,7 +227,7 @@ class IndexMap(IndexedDomain):
 
     def _place(self) -> Place:
         if self.places is not None:
-            raise ValueError("the map has places, and this is for arrays of owned cells, then ghosts: use the map that it was made from")
+            raise ValueError("the map has places, and this call needs arrays of owned cells, then ghosts: use the original map")
         return super()._place()
 
     @property

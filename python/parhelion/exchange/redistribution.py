@@ -33,7 +33,7 @@ class Redistribution:
         axes: for grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`. The pencils of an FFT so keep their undivided
             axis contiguous.
 
-    Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are no permutation or differ.
+    Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are not a permutation or differ.
 
         redistribute = ph.Redistribution(rows, columns)
         redistribute(u, v)                       # u of rows → v of columns

@@ -32,7 +32,7 @@ class Reduction(_core.Reduction):
 
     def __init__(self, function: Callable[[np.ndarray, np.ndarray], Any], dtype: "DTypeLike") -> None:
         if not callable(function):
-            raise TypeError(f"{function!r} is no function: pass one of two arrays, such as a NumPy ufunc")
+            raise TypeError(f"{function!r} is not a function: pass one of two arrays, such as a NumPy ufunc")
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError("Python objects cannot be sent: pass a dtype of numbers, or of structures of numbers")

@@ -130,8 +130,8 @@ class Build:
         if words is None:
             if self.mpiexec is None:
                 pmi = (not told and kind.pmi) or "pmi2"  # told: srun does not offer it
-                raise BuildError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
-                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi={pmi}', or {LAUNCHER}")
+                raise BuildError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no known mpiexec"
+                                  f"{''.join(f'; {each}' for each in told)}: name the command that starts ranks, such as --launcher 'srun --mpi={pmi}', or {LAUNCHER}")
             words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
         argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)
@@ -151,7 +151,7 @@ class Build:
             try:
                 words = shlex.split(env[LAUNCHER])
             except ValueError as error:
-                raise BuildError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
+                raise BuildError(f"{LAUNCHER}={env[LAUNCHER]} is not a command line: {error}") from None
             if not words or not words[0]:
                 raise BuildError(f"{LAUNCHER} (--launcher) is blank: name a command, such as srun, or leave it out")
             return words, []

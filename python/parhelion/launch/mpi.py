@@ -112,7 +112,7 @@ def mpi_of(soname: str) -> Mpi:
         if (folder / soname).exists():
             return Mpi(folder / soname, soname, "", _kind_by_files(folder, soname))
     extra = PROVIDERS.get(soname)
-    raise MpiMissing(f"no MPI with {soname} is here{f': {remedy_of_no_mpi(extra)}' if extra else ''}")
+    raise MpiMissing(f"found no MPI with {soname}{f': {remedy_of_no_mpi(extra)}' if extra else ''}")
 
 
 def name_of(version: str) -> str:

@@ -56,7 +56,7 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, 
     found = shutil.which(words[0])
     if found is None:
         remedy = "check the path, and" if "/" in words[0] else f"give its path, such as ./{words[0]}, and check"
-        raise InputError(f"{words[0]} is no program that can be run: {remedy} that it is executable")
+        raise InputError(f"{words[0]} is not an executable program: {remedy} that it is executable")
     linked = linked_mpi(Path(found))
     if linked is None:
         return _without_library(words, Path(found), name)
@@ -113,7 +113,7 @@ def build_of_library(library: Path) -> Build:
 def _without_library(words: list[str], program: Path, name: str | None) -> tuple[list[str], Build, list[str]]:
     compiled = is_compiled(program)
     if compiled and name is None and not os.environ.get(LAUNCHER) and _mentions_mpi(program):
-        raise InputError(f"{words[0]} has an MPI inside, or loads one when it runs, and which one cannot be seen: name its launcher, such as --launcher "
+        raise InputError(f"{words[0]} has an unknown MPI (linked statically, or loaded at run time): name its launcher, such as --launcher "
                          "/opt/mpi/bin/mpiexec, or a build with --build")
     build = find_build(name)
     asked = compiled or name or os.environ.get(LAUNCHER)
@@ -137,13 +137,13 @@ def _refuse_missing(words: list[str]) -> None:
     if words[at : at + 1] == ["-m"] and len(words) > at + 1:
         found = ask([*words[:at], "-c", FIND, words[at + 1]])
         if found.returncode == 3:
-            raise InputError(f"{words[0]} finds no module {found.stdout.strip()}: check its name, and start where it is found, or install it for that Python")
+            raise InputError(f"{words[0]} finds no module {found.stdout.strip()}: check its name and the current folder, or install it for that Python")
 
 
 def _refuse_another(program: str, library: Path, build: Build) -> None:
     if library.resolve() != build.mpi_library.resolve():
         raise InputError(f"{program} is linked to {library}, and build {build.name} is built for {build.mpi_library}, whose launcher would start "
-                         "ranks that are each alone: leave --build out, or link the program to that MPI")
+                         "each rank alone: leave --build out, or link the program to that MPI")
 
 
 def python_words(words: Sequence[str]) -> list[str] | None:

@@ -71,7 +71,7 @@ def why_not(build: Build, found: Iterable[Launcher]) -> str | None:
     first = next((each for each in found if Path(each.path).name == "mpiexec"), None)
     if first is None or build.kind in first.starts or not first.starts:
         return None
-    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {build.name} needs {build.launcher}"
+    return f"mpiexec on the path ({first.path}) belongs to {first.whose}, but build {build.name} needs {build.launcher}"
 
 
 def _srun(path: str, version: str) -> Launcher:

@@ -312,12 +312,12 @@ class Check(NamedTuple):
 CHECKS = (
     Check("process_vm_readv", process_vm_readv, "long messages of many MPIs", missed=3),
     Check("XPMEM", xpmem, "xpmem", missed=8),
-    Check(DEV_SHM, dev_shm, "MPI itself; this library does without", "mount a tmpfs on /dev/shm that you may write to", 2),
+    Check(DEV_SHM, dev_shm, "MPI; Parhelion does not need it", "mount a tmpfs on /dev/shm that you may write to", 2),
     Check("memfd", memfd, "shared, staged_shared", "let all ranks of a node share one namespace of processes, with /proc mounted", 1),
-    Check("locked memory", locked_memory, "networks that write into memory themselves, such as InfiniBand", missed=5),
+    Check("locked memory", locked_memory, "RDMA networks, such as InfiniBand", missed=5),
     Check("huge pages for shared memory", huge_pages, "large arrays", missed=7),
     Check("UCX", ucx, "ucx between nodes", "install libucx0, or the wheel libucx-cu12", 4),
-    Check("libfabric", libfabric, "MPIs that bring none", "install libfabric1; MPI wheels bundle their own"),
+    Check("libfabric", libfabric, "MPIs without their own", "install libfabric1; MPI wheels bundle their own"),
     Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
     Check("CUDA IPC", cuda_ipc, "device_ipc"),
 )
@@ -332,9 +332,9 @@ def most_missed() -> list[str]:
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
     """Combine machine findings with the builds' transports; `built`: name → "" or why no build can use it."""
-    found, needed = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI], {finding.name: finding for finding in findings}
+    found, needed = [Finding(name, True, "needs only MPI") for name in OVER_MPI], {finding.name: finding for finding in findings}
     for name, need in ((name, needed[need]) for name, need in NEEDS.items()):
-        detail = f"{need.name} tried and found working" if need.works else f"{need.name}: {need.detail}"
+        detail = f"{need.name} works" if need.works else f"{need.name}: {need.detail}"
         found.append(Finding(name, need.works, detail, None if need.works else need.remedy))
     loopback = Finding("loopback", True, "a rank that is its own neighbor copies within its memory")
     return [loopback, *(_if_built(finding, built) for finding in found)]
@@ -343,7 +343,7 @@ def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Findin
 def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     why_not = built.get(finding.name)
     if finding.name == "ucx" and why_not == "":  # most MPIs include UCX
-        return Finding("ucx", True, "a build found its library")
+        return Finding("ucx", True, "a build finds its library")
     if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # phl-bench --list does not load the driver
         return finding
     if not built:

@@ -68,7 +68,7 @@ class Side:
         for unknown in [name for name in named if known and name not in [*known, "all"]]:
             raise InputError(f"--variants {unknown}: build {build.name} has {', '.join(known)}")
         if any(group.module for group in what.groups) and not build.mpi_library.exists():
-            raise InputError(f"build {build.name} is built for {build.mpi_library}, which is not there any more: {build_for(build.name, again=True)}")
+            raise InputError(f"build {build.name} is built for {build.mpi_library}, which no longer exists: {build_for(build.name, again=True)}")
         return self
 
 
@@ -78,7 +78,7 @@ def sides_of(what: Measurement) -> list[Side]:
     _has_other(what)
     job = SlurmJob.told(os.environ)
     if what.live and (Hosts.told(os.environ).names or (job and job.nodes > 1)):
-        raise InputError("--live: ranks hand each other the cores of one host: measure on one host, or leave out --live, and launches take turns")
+        raise InputError("--live alternates ranks on the cores of one host: measure on one host, or leave out --live to alternate launches")
     if what.combined:
         return _combinations(what)
     build = find_build(what.build, measuring=True)
@@ -96,7 +96,7 @@ def become_rank(what: Measurement, given: Iterable[str] = ()) -> None:
         return
     try:
         if names := ", ".join(given):
-            raise InputError(f"{names}: ranks of mpiexec or srun measure once and print columns, or write a record without labels (--out): "
+            raise InputError(f"{names}: under mpiexec or srun, ranks measure once and print columns, or write a record without labels (--out): "
                              "leave it out, or run the command without mpiexec or srun (--launcher says how to start)")
         program, environment = _of_rank(what, here.size)
     except InputError:
@@ -110,7 +110,7 @@ def become_rank(what: Measurement, given: Iterable[str] = ()) -> None:
 
 def _has_other(what: Measurement) -> None:
     if what.live and not what.against:
-        raise InputError("--live: there is nobody to take turns with: add --against, or leave it out")
+        raise InputError("--live needs two builds to alternate: add --against, or leave it out")
 
 
 def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
@@ -120,7 +120,7 @@ def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str,
         raise InputError("several builds or networks are measured in launches of their own: run it without mpiexec or srun (--launcher says how to start)")
     if len(what.groups) > 1 or ranks not in (None, group.ranks):
         needed = ", ".join(str(each.ranks) for each in what.groups)
-        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or run it without mpiexec or srun")
+        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many (one number at a time), or run it without mpiexec or srun")
     build = find_build(what.build, measuring=True)
     side = Side(build.name, build).check(what)
     program, setting = _program(build, group)
@@ -141,9 +141,9 @@ def _program(build: Build, group: Group) -> tuple[list[str], dict[str, str]]:
 def _combinations(what: Measurement) -> list[Side]:
     """Return every network for each MPI; combinations that cannot run have a reason."""
     if what.against:
-        raise InputError(f"--against {what.against}: a matrix compares its combinations by itself; leave out one of both")
+        raise InputError(f"--against {what.against}: a matrix compares its combinations itself; leave out one of the two")
     if what.build:
-        raise InputError(f"--build {what.build}: several builds are named before the benchmark, such as `parhelion bench --builds {what.build},… halo`")
+        raise InputError(f"--build {what.build}: name several builds before the benchmark, such as `parhelion bench --builds {what.build},… halo`")
     mpis, networks = (() if names == ("all",) else names for names in (what.builds, what.networks))
     for unknown in [name for name in networks if name not in NETWORKS]:
         raise InputError(f"--networks {unknown}: choose from {', '.join(NETWORKS)}")
@@ -177,9 +177,9 @@ def _other(text: str, here: str) -> Side:
     if path.is_dir():
         return _checkout(path.resolve(), here)
     if path.exists():
-        raise InputError(f"--against {text}: the file is no image: it begins neither as SIF nor as a squashed file system does")
-    raise InputError(f"--against {text}: no build of that name is built here (built: {', '.join(usable_builds()) or 'none'}), and there is no folder and "
-                     "no file of that name: give a build, a checkout in which `make build` was run, or an image of Apptainer")
+        raise InputError(f"--against {text}: the file is not an image: it is neither SIF nor SquashFS")
+    raise InputError(f"--against {text}: no build has this name (built: {', '.join(usable_builds()) or 'none'}), and no folder or "
+                     "file exists there: give a build, a checkout in which `make build` was run, or an image of Apptainer")
 
 
 def _checkout(path: Path, here: str) -> Side:
@@ -187,8 +187,8 @@ def _checkout(path: Path, here: str) -> Side:
     folder = path / BUILDS
     built = usable_builds(folder) if folder.is_dir() else {}
     if not built:
-        raise InputError(f"--against {path}: the folder is no built checkout, for {BUILDS} in it holds no build (and no image, "
-                         "for it has no .singularity.d): run `make build` there")
+        raise InputError(f"--against {path}: the folder is neither a built checkout ({BUILDS} in it holds no build) "
+                         "nor an image (it has no .singularity.d): run `make build` there")
     build = find_build(here if here in built else usual_name(folder, built), folder, measuring=True)
     return Side(f"{path.name}/{build.name}", build, environment=collect(path), package=path / "python")
 

@@ -92,7 +92,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise fault(folder, "is not a folder" if folder.exists() else "no such data set", "give the folder NAME-P that holds data001 …")
+        raise fault(folder, "is not a folder" if folder.exists() else "no such data set", "give the folder NAME-P with data001, …")
     named = re.search(r"-(\d{1,9})$", folder.resolve().name)
     if named:
         found = int(named.group(1))
@@ -103,7 +103,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
         while not ranks and _file(folder, found).exists():
             found += 1
     if found < 1:
-        raise fault(folder, "holds the file of no rank", "give the folder NAME-P that holds data001 …")
+        raise fault(folder, "holds the file of no rank", "give the folder NAME-P with data001, …")
     return found
 
 
@@ -121,7 +121,7 @@ def read_index_maps(folder: str | Path, ranks: int | None = None) -> IndexMaps:
     parts = [_read_keys(folder, rank, int(count)) for rank, count in enumerate(owned)]
     kind, width = parts[0][0], parts[0][1].shape[1]
     if any((other, keys.shape[1]) != (kind, width) for other, keys in parts):
-        raise fault(folder, "the ranks' keys name different things")
+        raise fault(folder, "the ranks' keys are of different kinds")
     return IndexMaps(owned, ghosts, KINDS[kind], np.concatenate([keys for _, keys in parts]))
 
 
@@ -133,7 +133,7 @@ def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
     """
     folder = Path(folder)
     if not folder.name.endswith(f"-{maps.ranks}"):
-        raise fault(folder, "the name does not tell the number of ranks", f"end it in -{maps.ranks}")
+        raise fault(folder, "the name does not end in the number of ranks", f"end it in -{maps.ranks}")
     if maps.size > LARGEST:
         raise fault(folder, f"{maps.size} ids do not fit in 32 bits", "write the parts of a smaller mesh")
     check_maps(maps)
@@ -159,7 +159,7 @@ def _owned(folder: Path, ranks: int) -> tuple[np.ndarray, np.ndarray]:
     owned = np.array([_read_counts(folder, rank)[0] for rank in range(ranks)], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(owned)])
     if starts[-1] > LARGEST:
-        raise fault(folder, f"the ranks own {starts[-1]} ids together, more than 32 bits can number")
+        raise fault(folder, f"the ranks own {starts[-1]} ids, which exceeds 32 bits")
     return owned, starts
 
 
@@ -209,7 +209,7 @@ def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
     path = _file(folder, rank, "keys")
     kind, width, size = _head(path, rank, KEYS)
     if not (0 <= kind < len(KINDS) and 1 <= width <= WIDEST_KEY):
-        raise fault(f"{path} (rank {rank})", "does not begin as a file of keys does")
+        raise fault(f"{path} (rank {rank})", "does not have the header of a file of keys")
     expected = (2 + owned * width) * KEYS.itemsize
     if size != expected:
         raise fault(f"{path} (rank {rank})", f"has {size} bytes, and the keys of {owned} ids take {expected}")

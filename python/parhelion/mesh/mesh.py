@@ -151,13 +151,13 @@ def _block(block, points: int, where: object) -> Block:
     shape = shape_of(block.type, nodes.shape[1]) if nodes.ndim == 2 else None
     if shape is None:
         raise MeshError(
-            f"{where}: cells of type {block.type!r} have no table of faces here: "
+            f"{where}: cells of type {block.type!r} are not supported: "
             "split them into tetrahedra, pyramids, wedges or hexahedra (in 2-D, polygons)"
         )
     for cell, corner in np.argwhere((nodes < 0) | (nodes >= points))[:1]:
         raise MeshError(
             f"{where}: {block.type} {cell} names point {nodes[cell, corner]}, but there are {points} points "
-            "(numbered from 0): write the mesh again, this file is damaged"
+            "(numbered from 0): the file is damaged, write it again"
         )
     return Block(block.type, shape, nodes)
 
@@ -186,14 +186,14 @@ def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _memory_within(size):
             read = meshio.read(path, file_format)
     except MemoryError:
-        raise MeshError(f"{path}: the file announces more than its {size} bytes can hold, or there is not enough "
+        raise MeshError(f"{path}: the file declares more data than its {size} bytes, or there is not enough "
                         "memory: check that it is whole") from None
     except ImportError as error:
         raise MeshError(f"{path}: the file cannot be read: install the Python package {error.name or 'that this format needs'}") from error
     except (Exception, SystemExit) as error:
         why = said.getvalue() if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
         raise MeshError(f"{path}: the file cannot be read ({' '.join(why.split())}): "
-                        "check that the file is whole and that its suffix names its format") from error
+                        "check that the file is complete and its extension matches its format") from error
     return mesh_from_meshio(read, path.stem, path)
 
 

@@ -188,7 +188,7 @@ def _as_mesh(mesh, name: str | None) -> Mesh:
     if isinstance(mesh, (str, Path)):
         return read_mesh(mesh)
     if not hasattr(mesh, "cells") or not hasattr(mesh, "points"):
-        raise MeshError(f"a {type(mesh).__name__} is no mesh: give a file, a meshio.Mesh or a Mesh")
+        raise MeshError(f"a {type(mesh).__name__} is not a mesh: give a file, a meshio.Mesh or a Mesh")
     return mesh_from_meshio(mesh, name or "mesh")
 
 

@@ -62,7 +62,7 @@ def _why_not(here: Rank, MPI: ModuleType) -> str | None:
     version = MPI.Get_library_version()
     pmix, pmi = "PMIX_RANK" in os.environ, "PMI_RANK" in os.environ or "PMI_FD" in os.environ
     if version.startswith("MPICH") and pmix and not pmi and not _has_pmix_of_its_own():
-        return f"{name_of(version)} does not understand PMIx, which is all that this launcher offers: start the ranks with  {_right_start(here, MPI)}"
+        return f"{name_of(version)} does not support PMIx, the only interface of this launcher: start the ranks with  {_right_start(here, MPI)}"
     if version.startswith("Open MPI") and by_srun(here) and not pmix:
         return f"{name_of(version)} needs PMIx, which this srun does not offer: start the ranks with  {_right_start(here, MPI)}"
     return None

@@ -81,7 +81,7 @@ class Case:
             return None
         others = [name for name in ("grid", "cells", "mask", *GRIDS_ALONE) if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
         if others:
-            raise PlacementError(f"--graph gives parts, not a grid: leave out {', '.join('--' + name for name in others)}")
+            raise PlacementError(f"--graph has parts, not a grid: leave out {', '.join('--' + name for name in others)}")
         return read_index_maps(self.graph)
 
     def grids_with_land(self) -> list[LandGrid]:
@@ -114,7 +114,7 @@ class Case:
         topology, ranks = self.topology or "", self.ranks_per_node
         nodes = self.nodes or (len(ranks) if ranks and len(ranks) > 1 else None)
         if not topology and not nodes:
-            raise PlacementError("the machine is not described: give --nodes and --ranks-per-node, or --topology")
+            raise PlacementError("the machine is unknown: give --nodes and --ranks-per-node, or --topology")
         if topology == "here" or topology.startswith("xml:"):
             nodes = nodes or self._nodes_that_hold(ranks)
         elif not _counts_nodes(topology):

@@ -50,7 +50,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.exchange.algorithm == "node_aware":
-            raise PlacementError("GOAL schedules are those of standard and staged exchanges: messages that are collected by nodes need --algorithm standard here")
+            raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or staged")
         if len(self.exchange.cells) != len(self.grid):
             raise PlacementError(f"the process grid has {len(self.grid)} dimensions, the extent {len(self.exchange.cells)}: give as many")
 

@@ -57,7 +57,7 @@ class PlacedComm:
 
         given = grid or cells or next(iter((blocks or {}).values()), None)
         if given is None:
-            raise PlacementError("nothing says how many dimensions the process grid has: give grid, cells or blocks")
+            raise PlacementError("the number of dimensions of the process grid is unknown: give grid, cells or blocks")
         dimensions, blocks = len(given), blocks or {}
         for name, each in {"grid": grid, "cells": cells, **blocks}.items():
             if each is not None and len(each) != dimensions:

@@ -187,7 +187,7 @@ def place(
     """
     stencil, wraps = as_stencil(stencil, len(grid)), each_periodic(periodic, len(grid))
     if parameters and not stencil.cells:
-        raise PlacementError("what an exchange takes depends on which cells travel: give cells and halo width, by Stencil.with_halo or --extent")
+        raise PlacementError("the time of an exchange depends on its cells: give cells and halo width, by Stencil.with_halo or --extent")
     costs = ctypes.byref(parameters.c_costs()) if parameters else None
     return Placement(machine, stencil, wraps, parameters is not None, "phl_place", machine, c_grid(grid, wraps),
                      stencil.for_c(cells=parameters is not None), objective_of(objective), refine, method, costs)

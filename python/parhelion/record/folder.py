@@ -43,7 +43,7 @@ def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[
     try:
         found = msgspec.json.decode(renamed(read_bounded(file, most)), type=form)
     except OSError as error:
-        raise kind(f"this is no Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
+        raise kind(f"not a Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise kind(f"{file} is not a Parhelion {what}: {error}; the file is left as it is") from None
     if found.schema != schema:  # type: ignore[attr-defined]
@@ -139,7 +139,7 @@ def _may_exist(path: Path) -> bool:
 def stored_runs(store: Path) -> list[Stored]:
     """Return all runs of a store, oldest first; raises `RecordError` if the store does not exist."""
     if not store.is_dir():
-        raise RecordError(f"{store} is no store of runs: there is no such folder; measure something, or give --store")
+        raise RecordError(f"{store} is not a store of runs: the folder does not exist; measure something, or give --store")
     return [_stored(folder) for folder in folders_with(FILE_NAME, store)]
 
 
@@ -159,7 +159,7 @@ def relabel(run: Path, changes: dict[str, str | None]) -> Record:
     """Set labels of a run (`None` removes a label); returns the updated record. Raises `RecordError`."""
     record = read_record(run)
     if record.path.read_bytes()[-1:] != b"\n":
-        raise RecordError(f"{record.path} ends in an unfinished line: wait for the run to end; a killed run cannot be labeled")
+        raise RecordError(f"{record.path} ends in an unfinished line: wait for the run to end; a killed run cannot have labels")
     append_line(record.path, Labels(changes))
     return read_record(run)
 
@@ -178,5 +178,5 @@ def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
             raise InputError(f"--label {label}: give KEY=VALUE, such as image=v0.4")
     told = {key.strip(): value.strip() for key, _, value in pairs}
     for key in secret_labels(told):
-        raise InputError(f"--label {key}=…: it looks like a secret, and labels are kept and shown; leave it out, or name it otherwise")
+        raise InputError(f"--label {key}=…: it looks like a secret, and labels are stored and shown; leave it out, or use another key")
     return told

@@ -187,9 +187,9 @@ def _value(word: str, line: Line) -> float | str:
         return word
     value = _number(word)
     if value is None:
-        raise line.error(f"'{word[:40]}' is no number")
+        raise line.error(f"'{word[:40]}' is not a number")
     if not 0 <= value < GREATEST:
-        raise line.error(f"'{word[:40]}' is no time, size or rate")
+        raise line.error(f"'{word[:40]}' is not a time, size or rate")
     return value
 
 
@@ -251,7 +251,7 @@ def import_files(files: Sequence[Path], out: Path | None, labels: dict[str, str]
     except ArithmeticError:
         damaged = True
     if damaged:
-        raise RecordError(f"{', '.join(map(str, files))}: a number is too large for a record; nothing was imported")
+        raise RecordError(f"{', '.join(map(str, files))}: a number is too large for a record; imported nothing")
     folder = RunFolder.create(tools[0].lower(), argv, _environment(files, outputs), out, labels)
     for line in lines:
         folder.append(line)
@@ -275,13 +275,13 @@ def _parse(file: Path, ranks: int | None) -> Output:
         except (ArithmeticError, ValueError):
             raise line.error("a number is too large") from None
     if not output.tool:
-        raise RecordError(f"{file} is no output of OSU, IMB or Comb: no line begins with '# OSU …', '# Benchmarking …' or 'Comm …'")
+        raise RecordError(f"{file} is not output of OSU, IMB or Comb: no line begins with '# OSU …', '# Benchmarking …' or 'Comm …'")
     if not any(table.rows for table in output.tables):
         raise RecordError(f"{file} is output of {output.tool}, but holds no figures")
     for table in output.tables:
         told = table.params.get("ranks", ranks)
         if told is None:
-            raise RecordError(f"{file}: '{table.test}' does not say on how many ranks it ran: give --ranks")
+            raise RecordError(f"{file}: '{table.test}' does not state its number of ranks: give --ranks")
         table.params["ranks"] = told
     return output
 
@@ -290,7 +290,7 @@ def _read(file: Path) -> list[Line]:
     try:
         lines = read_bounded(file, LARGEST).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
-        raise RecordError(f"{file} is no output of OSU, IMB or Comb: it is not a text file") from None
+        raise RecordError(f"{file} is not output of OSU, IMB or Comb: it is not a text file") from None
     except OSError as error:
         raise RecordError(f"cannot read {file}: {error.strerror}") from None
     return [Line(file, number, line.rstrip("\r"), number < len(lines)) for number, line in enumerate(lines, start=1)]

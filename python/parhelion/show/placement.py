@@ -68,7 +68,7 @@ def _cell(score: Score) -> str:
 
 def _between(pairs: np.ndarray) -> str:
     found = BetweenNodes.of(pairs)
-    return f"Between nodes: {_messages(found.pairwise)}; collected, each cell once, in {len(pairs):,} pairs of nodes: {_messages(found.aggregated)}"
+    return f"Between nodes: {_messages(found.pairwise)}; combined, each cell once, for {len(pairs):,} pairs of nodes: {_messages(found.aggregated)}"
 
 
 def _messages(found: NodeMessages) -> str:
@@ -173,10 +173,10 @@ def draw(placement: Placement, path: str | Path) -> str:
     from matplotlib.figure import Figure
 
     if Path(path).suffix not in FORMATS:
-        raise PlacementError(f"{path}: a picture's name ends with {', '.join(FORMATS)}")
+        raise PlacementError(f"{path}: give a picture's name one of the extensions {', '.join(FORMATS)}")
     grid = (*placement.grid, 1)[: max(2, len(placement.grid))]
     if math.prod(grid) > MOST_POINTS:
-        raise PlacementError(f"a drawing of {math.prod(grid)} points shows nothing: draw at most {MOST_POINTS}")
+        raise PlacementError(f"{math.prod(grid)} points are too many for a drawing: draw at most {MOST_POINTS}")
     machine = placement.machine
     levels = [level for level in machine.levels if machine.units(level) > 1] or machine.levels[:1]
     slices = list(np.ndindex(*grid[2:]))

@@ -23,7 +23,7 @@ def write_report(records: Sequence[Record], html: Path | None, markdown: Path | 
     """Write the report to the files given; raises `RecordError` if a file cannot be written or there is nothing to draw in `figure`."""
     made = page(records, with_published)
     if figure and not any(isinstance(block, Drawing) for block in made.blocks):
-        raise RecordError("there is nothing to draw: no case has a verified timing of the library and of hand-written MPI; measure without --variants")
+        raise RecordError("nothing to draw: no case has a verified timing of the library and of hand-written MPI; measure without --variants")
     return write(made, html, markdown, RecordError, figure)
 
 

@@ -92,7 +92,7 @@ void check(int status, const char* call) {
   if (driver().get_error_name(status, &name) != success || name == nullptr) name = "unknown";
   throw Error(std::string(call) + " failed: " + name + " (error " + std::to_string(status) +
                   " of " + driver().file +
-                  "): compute-sanitizer, or CUDA_LAUNCH_BLOCKING=1, tell where it began",
+                  "): find its origin with compute-sanitizer or CUDA_LAUNCH_BLOCKING=1",
       ErrorKind::system);
 }
 

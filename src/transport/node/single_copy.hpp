@@ -139,8 +139,8 @@ class SingleCopy : public Transport {
       if (!set_->mappable && left > largest_deferred())
         return concat("an array is not in memory that transport ", name_, " maps, and messages of ",
             left,
-            " bytes are not left for it: use an array like those that the exchange was made "
-            "with, or raise PARHELION_BEGIN_BYTES on every rank");
+            " bytes are too long to buffer: use memory as of the constructor's arrays, or raise "
+            "PARHELION_BEGIN_BYTES on every rank");
     }
     return {};
   }
@@ -214,7 +214,7 @@ class SingleCopy : public Transport {
   }
 
   [[noreturn]] static void refuse_left(const SingleCopySlot& slot) {
-    throw Error(concat("there is no memory for a message of ", slot.way->send_bytes,
+    throw Error(concat("not enough memory for a message of ", slot.way->send_bytes,
                     " bytes to rank ", slot.link->rank,
                     ", which has an array that cannot be mapped: free some, or use another "
                     "transport"),

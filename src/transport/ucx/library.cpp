@@ -94,7 +94,7 @@ std::string ucx_missing() { return loaded().why_not; }
 void check_ucx(ucs_status_t status, const char* call) {
   if (status == UCS_OK) return;
   throw Error(std::string(call) + " failed: " + ucx_library().status_string(status) + " (" +
-                  ucx_library().file + "; UCX_LOG_LEVEL=info tells more)",
+                  ucx_library().file + "; UCX_LOG_LEVEL=info prints more)",
       ErrorKind::communication);
 }
 

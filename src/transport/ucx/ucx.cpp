@@ -126,11 +126,11 @@ class UcxMessages final : public Messenger {
   }
 
   [[noreturn]] static void lost(const Peer& peer, int failure) {
-    throw LostRank(peer.channel.rank,
-        std::string(" or cannot be reached any more (UCX: ") +
-            ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
-            "): look for its error message, at the network between the two hosts, "
-            "and start the job again");
+    throw LostRank(
+        peer.channel.rank, std::string(" or cannot be reached any more (UCX: ") +
+                               ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
+                               "): check its error message and the network between the two hosts, "
+                               "and start the job again");
   }
 
   // Collective: exchanges addresses, then connections to use and the channels' tags.

@@ -85,8 +85,8 @@ class UcxWorker {
     }
     if (!connection.endpoint)
       throw Error(
-          "the connection to another process was given up by another thread while this one "
-          "connected: make the exchange again",
+          "another thread abandoned the connection to another process while this one "
+          "connected: construct the exchange again",
           ErrorKind::communication);
     return connection.endpoint;
   }
@@ -233,7 +233,7 @@ class UcxWorker {
     if (status == UCS_ERR_UNREACHABLE)  // other transports may work
       throw Error(
           "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
-          "and UCX_NET_DEVICES limit what it takes)",
+          "and UCX_NET_DEVICES limit its choice)",
           ErrorKind::system);
     check_ucx(status, "ucp_ep_create");
     return endpoint;

@@ -46,11 +46,11 @@ static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2]
     }
     check_grid(u, all[0], all[1], 1);
     check_grid(v, all[0], all[1], 3);
-    FAILS(phl_exchange_forward(exchange, others, 1), PHL_ERROR_VALUE, "was made for 2");
+    FAILS(phl_exchange_forward(exchange, others, 1), PHL_ERROR_VALUE, "exchange needs 2");
     FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 2), PHL_ERROR_VALUE, "null pointer");
     others[1].element.components = 2;
     FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE,
-        "components per cell and the exchange was made for");
+        "components per cell, but the exchange needs");
     free(u);
     free(v);
   }
@@ -93,7 +93,7 @@ static void exchange_subsets(
         CHECK(*next++ == (there ? value(x, y, 0) : -1));
       }
   }
-  FAILS(phl_exchange_forward(thin, swapped, 1), PHL_ERROR_VALUE, "was made for 2");
+  FAILS(phl_exchange_forward(thin, swapped, 1), PHL_ERROR_VALUE, "exchange needs 2");
   only.depth_lower[0] = h + 1;
   FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE,
       "the widest halo of these fields is 2");
@@ -189,7 +189,7 @@ static void exchange_grid(phl_cartesian domain) {
   phl_field elsewhere[2] = {fields[0], fields[1]};
   elsewhere[0].space = PHL_DEVICE;
   FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE,
-      "memory and the exchange was made for");
+      "memory, but the exchange needs");
   phl_exchange none = NULL;
   FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_SYSTEM,
       "no driver of CUDA is in use");
@@ -229,7 +229,7 @@ static void exchange_cells(void) {
   GOOD(phl_exchange_forward(exchange, &moved, 1));
   for (int i = 0; i < 2 * ghosts; ++i) CHECK(other[i] == (float)(2 * ids[i / 2] + i % 2));
   moved.ghosts = NULL;
-  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "place for its ghosts");
+  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "ghosts in another place");
   free(other);
   phl_exchange one = NULL;
   const int first = 0;
@@ -280,7 +280,7 @@ static void exchange_others_of_groups(
     check_grid(u, all[0], all[1], 1);
     for (int i = 0; i < ghosts; ++i) CHECK(x[owned_by(rank) + i] == (int32_t)ids[i]);
   }
-  FAILS(phl_exchange_forward(both, others, 1), PHL_ERROR_VALUE, "was made for 2");
+  FAILS(phl_exchange_forward(both, others, 1), PHL_ERROR_VALUE, "exchange needs 2");
   const phl_field swapped[2] = {others[1], others[0]};
   FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE, "array 0 has elements of type");
   free(u);

@@ -92,7 +92,7 @@ static void transpose(void) {
     for (int64_t x = 0; x < nx; ++x) CHECK(v[(y - lower[0]) * nx + x] == value(x, y));
   GOOD(phl_redistribution_free(&move));
   FAILS(phl_redistribution_create_cartesian(rows, columns, wrong, NULL, &move), PHL_ERROR_VALUE,
-      "no permutation");
+      "not a permutation");
   FAILS(phl_redistribution_create_cartesian(rows, columns, NULL, NULL, &move), PHL_ERROR_VALUE,
       "different extents");
   GOOD(phl_cartesian_free(&rows));

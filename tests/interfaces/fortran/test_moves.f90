@@ -124,7 +124,7 @@ contains
       call check(all(nint(v(:, j)) == [(100 * j + i, i = a(1), b(1))]) .and. all(v(:, j) == w(:, j)), 'a transposed column')
     end do
     call move%init(rows, columns, axes=[1, 1], stat=status, errmsg=message)
-    call check_failure('a dimension twice', status, phl_error_value, message, 'no permutation')
+    call check_failure('a dimension twice', status, phl_error_value, message, 'not a permutation')
   end subroutine
 
   !> From one block on each rank to two.
@@ -180,7 +180,7 @@ contains
     call check_failure('no array for all', status, phl_error_value, message, 'allocate one there')
     call points%gather(u, wrong, 0, stat=status, errmsg=message)
     if (all(stagger == 0)) then
-      call check_failure('an array of another type', status, phl_error_type, message, 'like the blocks')
+      call check_failure('an array of another type', status, phl_error_type, message, 'view_whole')
     else
       call check_failure('an array of cells', status, phl_error_value, message, 'and the grid 8')
     end if
@@ -375,7 +375,7 @@ contains
     integer :: status
     character(300) :: message
     call map%read(world, '/no/such/place', stat=status, errmsg=message)
-    call check_failure('a partition that is not there', status, phl_error_value, message, 'is no folder')
+    call check_failure('a partition that is not there', status, phl_error_value, message, 'is not a folder')
   end subroutine
 
   subroutine keys_of_a_file()

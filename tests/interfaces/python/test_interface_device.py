@@ -145,7 +145,7 @@ def test_the_doctor_finds_out_that_an_mpi_does_not_know_devices(driver, monkeypa
     monkeypatch.setenv("PARHELION_CUDA", str(driver))
     assert device_memory(default_build()).startswith("not moved: the trial ended with status ")
     monkeypatch.setenv("PARHELION_CUDA", str(driver.parent / "none.so"))
-    assert "needs a driver of CUDA" in device_memory(default_build())
+    assert "needs a CUDA driver" in device_memory(default_build())
 
 
 HALO = ("bench", "halo", "--memory", "device", "--ranks", "2", "--extent", "6", "--halo", "1", "--fields", "2", "--launches", "1", "--repetitions", "2",
@@ -164,4 +164,4 @@ def test_exchanges_on_a_device_are_measured_and_verified(driver, tmp_path):
 def test_without_a_driver_the_benchmark_says_what_is_missing(tmp_path):
     need_build()
     done = parhelion(*HALO, cwd=tmp_path, timeout=100, PARHELION_CUDA="/nowhere/libcuda.so.1")
-    assert done.returncode == 2 and "--memory device needs a driver of CUDA: /nowhere/libcuda.so.1" in done.stdout + done.stderr
+    assert done.returncode == 2 and "--memory device needs a CUDA driver: /nowhere/libcuda.so.1" in done.stdout + done.stderr

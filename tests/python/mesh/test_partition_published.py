@@ -159,11 +159,11 @@ def test_maps_without_keys_leave_none_of_those_before(tmp_path):
     ([3], "is truncated: 8 bytes"),
     ([3, 2, 2, -1, 8], "has 40 bytes, and the keys of 2 ids take 48"),
     ([3, 2, 2, -1, 8, 8, 9], "has 56 bytes, and the keys of 2 ids take 48"),
-    ([3, 2**62, 2, -1, 8, 8], "does not begin as a file of keys does"),
-    ([3, 0], "does not begin as a file of keys does"),
-    ([5, 2, 2, -1, 8, 8], "does not begin as a file of keys does"),
-    ([2, 2, 2, -1, 8, 8], "the ranks' keys name different things"),
-    ([3, 1, 2, -1], "the ranks' keys name different things"),
+    ([3, 2**62, 2, -1, 8, 8], "does not have the header of a file of keys"),
+    ([3, 0], "does not have the header of a file of keys"),
+    ([5, 2, 2, -1, 8, 8], "does not have the header of a file of keys"),
+    ([2, 2, 2, -1, 8, 8], "the ranks' keys are of different kinds"),
+    ([3, 1, 2, -1], "the ranks' keys are of different kinds"),
 ])
 def test_broken_keys_are_refused_without_a_large_allocation(words, what, tmp_path):
     folder = with_keys(tmp_path / "set-3")

@@ -101,6 +101,6 @@ def test_a_file_that_announces_more_than_it_can_hold_gets_no_memory_for_it(name,
 
     (tmp_path / name).write_text(GREEDY[name])
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    with pytest.raises(MeshError, match="announces more than its"):
+    with pytest.raises(MeshError, match="declares more data than its"):
         read_mesh(tmp_path / name)
     assert resource.getrlimit(resource.RLIMIT_AS) == limits

@@ -99,7 +99,7 @@ def test_a_schedule_that_is_not_finished_replaces_none(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_scheduled_is_refused():
-    with pytest.raises(PlacementError, match="collected by nodes"):
+    with pytest.raises(PlacementError, match="cannot combine messages"):
         Schedule((2, 2), Exchange((4, 4), algorithm="node_aware"))
     with pytest.raises(PlacementError, match="the extent 3"):
         Schedule((2, 2), Exchange((4, 4, 4)))

@@ -120,7 +120,7 @@ assert refused
 try:
     PlacedComm(grid=(world.size,), parameters=figures)
 except PlacementError as error:
-    refused = "which cells travel" in str(error)
+    refused = "depends on its cells" in str(error)
 assert refused
 partner = (world.rank + world.size // 2) % world.size
 parts = place_parts(world, {partner: 1000}, node_color=world.rank // 2)
@@ -141,7 +141,7 @@ def test_communicators_are_placed_from_python(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert "4 ranks on 2 nodes" in found["report"]
-    assert "collected by node: 2 messages of" in found["report"]
+    assert "combined by node: 2 messages of" in found["report"]
     assert found["levels"][0] == "node"
     assert np.prod(found["grid"]) == 4
 

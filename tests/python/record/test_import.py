@@ -70,7 +70,7 @@ def test_a_rate_becomes_the_time_of_a_message(tmp_path):
 
 
 def test_ranks_that_nobody_tells_are_asked_for(tmp_path):
-    with pytest.raises(RecordError, match="does not say on how many ranks it ran: give --ranks"):
+    with pytest.raises(RecordError, match="does not state its number of ranks: give --ranks"):
         imported(tmp_path, "osu-alltoall.txt")
     assert not (tmp_path / "run").exists()
     assert imported(tmp_path, "osu-latency.txt")["MPI Latency", 0].params["ranks"] == 2
@@ -202,15 +202,15 @@ def test_a_size_without_a_figure_is_skipped_with_its_reason(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no output of OSU, IMB or Comb"),
-        (b"hello\n1 2 3\n", "is no output of OSU, IMB or Comb"),
+        (b"", "is not output of OSU, IMB or Comb"),
+        (b"hello\n1 2 3\n", "is not output of OSU, IMB or Comb"),
         (b"\x7fELF\xff\xfe", "not a text file"),
         (b"# OSU MPI Latency Test v7.4\n", "holds no figures"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 2 3\n", "line 3: 3 columns where 2"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 -2\n", "line 3: '-2' is no time"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 nan\n", "line 3: 'nan' is no time"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1e99 1\n", "line 3: '1e99' is no time"),
-        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 x\n", "line 3: 'x' is no number"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 x\n", "line 3: 'x' is not a number"),
     ],
 )
 def test_a_foreign_file_gives_one_message_and_makes_nothing(tmp_path, content, words):

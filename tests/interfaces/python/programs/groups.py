@@ -89,7 +89,7 @@ def test_arrays_in_parts_and_components_apart_are_named_at_the_call():
     if COMM.rank > 0:
         assert (other[0, 1:-1] == COMM.rank - 1).all() and (v[:2, 2:-2] == COMM.rank + 9).all()
     assert (apart == 0).all()
-    refused(ValueError, exchange, (owned, read), other, says="2 arrays were passed and the exchange was made for 3")
+    refused(ValueError, exchange, (owned, read), other, says="2 arrays were passed, but the exchange needs 3")
     refused(ValueError, exchange, other, (owned, read), v, says="array 0")
     refused(ValueError, exchange, (owned, read), other, v[1:], says="array 2 has shape")
 

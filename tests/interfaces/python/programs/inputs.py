@@ -118,8 +118,8 @@ def test_keys_of_a_partition_say_what_its_ids_are_in_the_mesh_file():
     whole = file.read_bytes()
     for content, says in (
         (whole[:12], "before its first two numbers"), (whole[:-1], "another size than"), (whole + b"x", "another size than"),
-        (b"\7" + whole[1:], "does not begin"), (whole[:8] + bytes(8) + whole[16:], "does not begin"),
-        (whole[:15] + b"\x40" + whole[16:], "does not begin"),
+        (b"\7" + whole[1:], "does not have the header"), (whole[:8] + bytes(8) + whole[16:], "does not have the header"),
+        (whole[:15] + b"\x40" + whole[16:], "does not have the header"),
         *[(b"\1" + whole[1:], "what is numbered is 3 on rank 0 and 1 on rank")] * (COMM.size > 1), (None, "has no keys"),
     ):
         COMM.barrier()
@@ -138,7 +138,7 @@ def test_a_partition_in_the_published_layout_is_read():
     owned, wanted = ph.read_partition(folder)
     assert owned == 4 and wanted.tolist() == ghosts
     refused(ValueError, ph.read_partition_keys, folder, says="has no keys")
-    refused(ValueError, ph.read_partition, folder / "data001", says="is no folder")
+    refused(ValueError, ph.read_partition, folder / "data001", says="is not a folder")
     domain = ph.IndexedDomain(owned, wanted)
     x = domain.zeros("int32")
     x.owned[:] = np.arange(4) + domain.first

@@ -72,7 +72,7 @@ def test_a_program_may_say_how_an_exchange_will_be_used():
     called()
     sample.check("called at once")
     called.reverse("replace")
-    refused(ValueError, called.begin, says="called at once only")
+    refused(ValueError, called.begin, says="constructed with at_once")
     begun = ph.Exchange(domain, sample.view, overlap=True)
     begun.begin().end()
     sample.check("begun around work")

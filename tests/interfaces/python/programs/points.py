@@ -226,7 +226,7 @@ def test_a_pattern_of_points_is_for_such_fields_alone():
     ph.Exchange(pattern, u)()
     assert is_filled(domain, u, 3, 2)
     told(ValueError, "another stagger", lambda: ph.Exchange(pattern, domain.zeros(stagger=(1, 0))))
-    told(ValueError, "does not tell which points", lambda: ph.Exchange(pattern, np.asarray(u)))
+    told(ValueError, "does not state its points", lambda: ph.Exchange(pattern, np.asarray(u)))
 
 
 def test_what_cannot_be_is_refused_with_a_remedy():

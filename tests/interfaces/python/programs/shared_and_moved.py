@@ -274,7 +274,7 @@ def test_axes_change_places_as_numpy_transposes_them():
         u[:] = 0
         transpose.back((u, v), (k, m))
         assert (padded == before).all()
-    refused(ValueError, ph.Redistribution, source, target, axes=(0, 0, 1), says="no permutation")
+    refused(ValueError, ph.Redistribution, source, target, axes=(0, 0, 1), says="not a permutation")
     refused(TypeError, ph.Redistribution, source, target, axes=(0, 0.5, 1), says="whole number")
     cells = ph.IndexMap.pull(2)
     refused(ValueError, ph.Redistribution, cells, cells, axes=(0,), says="no axes")
