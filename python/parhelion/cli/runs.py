@@ -14,7 +14,7 @@ from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
-from ..analyze.trackers import TRACKERS, write_tracked
+from ..show.trackers import TRACKERS, write_tracked
 
 # Eager: RUN arguments are looked up in the store.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",

@@ -12,7 +12,7 @@ import synthetic
 from click.testing import CliRunner
 
 from parhelion.analyze.results import usual_state, with_case
-from parhelion.analyze.trackers import TRACKERS
+from parhelion.show.trackers import TRACKERS
 from parhelion.cli.main import root
 from parhelion.record.read import read_record
 

@@ -13,8 +13,8 @@ import msgspec
 from ..base.files import write_whole
 from ..record.model import RecordError
 from ..record.read import Record
-from .results import CaseResult, text, usual_state, with_case
-from .statistics import Summary
+from ..analyze.results import CaseResult, text, usual_state, with_case
+from ..analyze.statistics import Summary
 
 
 class Figure(NamedTuple):
@@ -84,9 +84,9 @@ def _ramble(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int
         for number, case in enumerate(usual_state(record)[1]):
             contexts = [_context(entry.variant, entry.summary) for entry in case.entries.values() if entry.median is not None and entry.summary]
             status, names = "FAILED" if any(entry.failed for entry in case.entries.values()) else "SUCCESS", ("parhelion", record.run.benchmark)
-            launch = next((each for each in record.launches if each.ranks == case.params.get("ranks")), record.launches[0])
-            nodes, name = len(set(map(str, launch.hosts))) or 1, f"{record.id}_{number}"
-            sizes = {"n_ranks": launch.ranks, "n_nodes": nodes, "processes_per_node": -(-launch.ranks // nodes), "n_threads": 1}
+            ranks, name = case.params.get("ranks", 1), f"{record.id}_{number}"
+            nodes = next((len(set(map(str, each.hosts))) for each in record.launches if each.ranks == ranks and each.hosts), 1)
+            sizes = {"n_ranks": ranks, "n_nodes": nodes, "processes_per_node": -(-ranks // nodes), "n_threads": 1}
             experiments.append({
                 "name": ".".join((*names, name)), "RAMBLE_STATUS": status, "EXPERIMENT_STATUS": status, "N_REPEATS": 0,
                 "application_name": names[0], "workload_name": names[1], "experiment_name": name, "simplified_workload_namespace": "_".join(names),
