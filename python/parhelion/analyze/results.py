@@ -307,13 +307,13 @@ FIRST = ("test", "app", "dataset", "ranks", "grid", "extent", "halo", "fields", 
 
 
 def text(value: Any) -> str:
-    """Format a parameter: `64×64×64`, the last part of a path."""
+    """Format a parameter: `64×64×64`, `yes,no,yes`, the last part of a path."""
     if value is None:
         return "–"  # without this parameter
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return product(value)
+        return ",".join(map(text, value)) if value and isinstance(value[0], bool) else product(value)
     return PurePath(value).name if isinstance(value, str) and "/" in value else str(value)
 
 

@@ -1,7 +1,7 @@
 """`parhelion bench` and `parhelion demo`: build a `Measurement` from options, run, analyze and show it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -62,6 +62,13 @@ def element_option(usual: str) -> Callable[..., Any]:
     return click.option("--element", type=ELEMENT_NAMES, default=usual, show_default=True, help="Element type.")
 
 
+def libraries_option(known: Iterable[str], usual: str) -> Callable[..., Any]:
+    """`--libraries` of a benchmark: None if not given, () for none."""
+    return SAMPLES("--libraries", type=Names((*known, "none"), "library"), metavar="NAMES",
+                   callback=lambda context, option, given: given and tuple(name for name in given if name != "none"),
+                   help=f"Also measure other libraries: {', '.join(known)}, or none, as `make libraries` builds them [{usual}].")
+
+
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of every measurement to `command`, which gets them as one dictionary in front of its own options."""
 
@@ -120,12 +127,11 @@ def bench(context: click.Context, **sides: Any) -> None:
       help="With --overlap: the first rank works less by this fraction, the last one more, linearly in between.")
 @COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one float64 field with halo 1, not periodic, each phase of an exchange timed.")
 @COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Comb's name for --repetitions, like --divide, --ghost and --vars.")
-@SAMPLES("--libraries", type=Names(tuple(measurement.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
-         help=f"Also measure other libraries: {', '.join(measurement.PLUG_INS['halo'])}, as `make libraries` builds them.")
+@libraries_option(measurement.PLUG_INS["halo"], "none")
 @per_node_option
 @shared_options
 @click.pass_context
-def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, ...], per_node: bool, case: str | None, cycles: int | None, **grid: Any) -> None:
+def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, ...] | None, per_node: bool, case: str | None, cycles: int | None, **grid: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
@@ -140,7 +146,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
     options["repetitions"] = cycles or options["repetitions"]
     if case == "comb":
         grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",), "periodic": False}.items() if not is_given(name)}
-    _measure("halo", [measurement.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
+    _measure("halo", [measurement.halo(**grid, phases=case is not None)], options, libraries or (), per_node=per_node)
 
 
 @bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, beside the published method.")
@@ -162,7 +168,7 @@ def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
     _measure("ghosts", [measurement.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
 
 
-COARRAY, NO_LIBRARIES = "coarray", ("none",)
+COARRAY = "coarray"
 GATHERED = (*measurement.PLUG_INS["gather"], COARRAY)
 
 
@@ -171,8 +177,7 @@ GATHERED = (*measurement.PLUG_INS["gather"], COARRAY)
 @click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [number of parts of each data set].")
 @element_option("int32")
 @components_option
-@click.option("--libraries", type=Names((*GATHERED, *NO_LIBRARIES), "library"), default=None, metavar="NAMES",
-              help=f"Also measure other libraries: {', '.join(GATHERED)}, or none, as `make libraries` builds them [those built; with --variants: none].")
+@libraries_option(GATHERED, "those built; with --variants: none")
 @per_node_option
 @shared_options
 def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
@@ -189,7 +194,8 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
     beside = [what for what, value in {"--against": against, **sides, "mpiexec or srun": rank_of_launcher()}.items() if value]
     if beside and COARRAY in (libraries or ()):
         raise InputError(f"--libraries coarray: its programs do not depend on the build; leave out {' and '.join(beside)}, or the coarrays")
-    wanted = [name for name in libraries or (NO_LIBRARIES if options["variants"] else GATHERED) if name not in NO_LIBRARIES and (name != COARRAY or not beside)]
+    usual = () if options["variants"] else GATHERED
+    wanted = [name for name in (usual if libraries is None else libraries) if name != COARRAY or not beside]
     builds = builds_here() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_adapter_{name}.so").exists())]
     if missing:
@@ -254,8 +260,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
 def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libraries: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
     """Measure the groups, print the results, write the document, and exit with the status."""
     from ..analyze.document import bench_document, exit_status
-    from ..measure.run import NAMES, measure
-    from ..measure.sides import become_rank
+    from ..measure.run import NAMES, become_rank, measure
     from ..show.results import summary
 
     sides = click.get_current_context().obj

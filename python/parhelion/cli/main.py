@@ -12,6 +12,7 @@ import click
 
 from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed, what_is_missing
 from ..launch.ending import ends_by_signals
+from ..launch.jobs import told_by_another
 
 # Most common first.
 COMMANDS = {
@@ -80,6 +81,15 @@ class Root(LazyGroup):
             raise _missing_package(error, cmd_name) from None
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; of the ranks that `mpiexec … parhelion bench` starts, one of each node tells an error."""
+        try:
+            return self._invoke(ctx)
+        except click.ClickException as error:
+            if ctx.invoked_subcommand in (None, "bench") and told_by_another():
+                sys.exit(error.exit_code)
+            raise
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except InputError as error:

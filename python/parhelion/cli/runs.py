@@ -14,7 +14,7 @@ from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
-from ..analyze.trackers import TRACKERS, write_tracked
+from ..show.trackers import TRACKERS, write_tracked
 
 # Eager: RUN arguments are looked up in the store.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
@@ -120,7 +120,7 @@ def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: 
 def import_runs(
     files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
 ) -> None:
-    """Make a run from the output of OSU Micro-Benchmarks or IMB. Each FILE is one launch, so that
+    """Make a run from the output of OSU Micro-Benchmarks, IMB or Comb. Each FILE is one launch, so that
     several files of the same test can be compared with several others.
     """
     from ..analyze.document import bench_document
@@ -141,7 +141,7 @@ def import_runs(
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
 @click.option("--table", type=click.Choice(TABLES), help="Table of the store [samples].")
 @click.option("--format", "form", type=click.Choice([*FORMATS, *TRACKERS]),
-              help="Format of the file [by its extension]. Bencher, OpenMetrics and Otava take medians.")
+              help="Format of the file [by its extension]. Bencher, JUBE, OpenMetrics, Otava and Ramble take medians.")
 @store_option
 @json_option
 def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str | None, store: Path, json_file: str | None) -> None:

@@ -81,6 +81,17 @@ def rank_of_launcher() -> Rank | None:
     return None if here and here.size == 1 and by_srun(here) else here
 
 
+# Rank within the node, most specific first.
+ON_NODE = ("OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "MPI_LOCALRANKID", "SLURM_LOCALID")
+
+
+def told_by_another() -> bool:
+    """Whether this process is a rank that is not its node's first, which tells the errors that all of the node have."""
+    here = rank_of_launcher()
+    known = (number for name in ON_NODE if (number := _integer(os.environ.get(name))) is not None)
+    return here is not None and next(known, here.rank) > 0
+
+
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
     """Whether this is a Slurm step; batch scripts have SLURM_PROCID, too."""
     return ("SLURM_STEP_ID" in env or "SLURM_STEPID" in env) and "SLURM_STEP_NUM_TASKS" in env

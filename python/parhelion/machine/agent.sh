@@ -1,5 +1,5 @@
 #!/bin/sh
-# A remote shell to the hosts of the sandbox, called as MPI's launchers call ssh: agent [options] HOST COMMAND…
+# A remote shell to the hosts of the sandbox, called as MPI's launchers call ssh: agent [options] HOST COMMAND… (so a program of its own, if short)
 # Each call has its own process numbers and shared memory; a launcher calls it once per host, so a host's ranks share them.
 while true; do
     case $1 in

@@ -1,3 +1,3 @@
-"""Measurements, from options to records: the cases of a `measurement` × `sides` (builds, networks, interleaved A/B), launched and followed
-by `run`. The ranks do the timing.
+"""Measurements, from options to records: a `measurement` has the cases, `run` launches them and follows the ranks, which do the timing;
+`sides` are builds, networks and interleaved A/B.
 """

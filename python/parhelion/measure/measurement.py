@@ -1,18 +1,27 @@
-"""A measurement: the cases of each benchmark, validated before any launch, and their translation to the measuring program's options."""
+"""A measurement: the cases of each benchmark, validated before any launch, their translation to the measuring program's options, and the
+sides that run them.
+"""
+
+from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
-from ..launch import usable_cores
+from ..errors import InputError, build_for
+from ..launch import Build, Launch, find_build, usable_cores
 from ..launch.jobs import Hosts, rank_of_launcher
-from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
+from ..machine.builds import built_variants
+from .programs import EXTENT, GHOSTS, VEROS, VEROS_EXAMPLE, names, process_grid
+
+if TYPE_CHECKING:
+    from .sides import SoftwareImage
 
 REPETITIONS, QUICK_REPETITIONS = 30, 10
 LAUNCHES, QUICK_LAUNCHES = 3, 1
@@ -29,10 +38,16 @@ class Group:
     module: str | None = None  # a Python program; None: phl-bench
     variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's
 
+    def program(self, build: Build) -> tuple[list[str], dict[str, str]]:
+        """Return the measuring program and variables; PARHELION_BUILD selects among builds that fit the MPI of a Python rank."""
+        if self.module is None:
+            return [str(build.program)], {}
+        return [sys.executable, "-m", self.module], {"PARHELION_BUILD": build.name}
+
 
 @dataclass(frozen=True)
 class Measurement:
-    """A run: `launches` launches of each group on each side (see `sides`)."""
+    """A run: `launches` launches of each group on each side."""
 
     benchmark: str
     groups: list[Group]
@@ -78,6 +93,51 @@ class Measurement:
         words += ["--no-bind"] * (not self.bind) + ["--per-node"] * self.per_node
         words += [f"--param={key}={value}" for key, value in params.items()]
         return words + list(_cases(group.cases))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison. `params` distinguish its cases within a run; with a `reason` it cannot be launched."""
+
+    name: str = ""
+    build: Build | None = None
+    setting: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    environment: dict[str, Any] | None = None  # if different from this environment
+    package: Path | None = None  # for ranks in Python: another checkout's package
+    image: SoftwareImage | None = None
+
+    @classmethod
+    def here(cls, what: Measurement) -> Side:
+        """This checkout's or installation's own build. Raises `InputError`, as `check`."""
+        build = find_build(what.build, measuring=True)
+        return cls(build.name, build).check(what)
+
+    def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
+        if self.image:
+            return self.image.launch(what, group, arguments)
+        assert self.build
+        program, setting = group.program(self.build)
+        if group.module and self.package:
+            setting |= {"PYTHONPATH": os.pathsep.join(filter(None, (str(self.package), os.environ.get("PYTHONPATH")))), "PYTHONSAFEPATH": "1"}
+        return self.build.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=self.setting | setting)
+
+    def notes(self, what: Measurement) -> list[str]:
+        return [] if self.reason else self.launch(what, what.groups[0], []).notes
+
+    def check(self, what: Measurement) -> Side:
+        """Raise `InputError` before a run folder is created, for unknown variants (if the build lists them) or a missing MPI; return self."""
+        build = self.build
+        if not build:
+            return self
+        known = [entry["name"] for entry in built_variants(build).get(what.benchmark, [])]
+        named = [name for group in what.groups if group.module is None for name in what.variants_of(group)]
+        for unknown in [name for name in named if known and name not in [*known, "all"]]:
+            raise InputError(f"--variants {unknown}: build {build.name} has {', '.join(known)}")
+        if any(group.module for group in what.groups) and not build.mpi_library.exists():
+            raise InputError(f"build {build.name} is built for {build.mpi_library}, which no longer exists: {build_for(build.name, again=True)}")
+        return self
 
 
 def _cases(cases: list[dict[str, Any]]) -> Iterator[str]:
@@ -275,6 +335,8 @@ def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, 
 def reason_against_veros(ranks: int) -> str | None:
     if find_spec("veros") is None:
         return "it is not installed: run `make apps`"
+    if not VEROS_EXAMPLE.is_dir():
+        return f"{VEROS_EXAMPLE} is not there: it is measured from a checkout"
     if process_grid(ranks) is None:
         return f"its {EXTENT[0]}×{EXTENT[1]} columns cannot be divided evenly among {ranks} ranks: use fewer --ranks"
     return None

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import product
 from pathlib import Path
@@ -27,15 +27,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..analyze.words import first_words
 from ..errors import InputError
 from ..launch import Launch
+from ..launch.builds import single_threaded
 from ..launch.ending import Ended
+from ..launch.jobs import rank_of_launcher
 from ..launch.process import Job
 from ..machine.builds import built_variants
 from ..machine.collect import collect
 from ..record.folder import RunFolder
 from ..record.model import Case, End, FINISHED, INTERLEAVED, LEFT_OUT, Line, Plan, RecordError, UNAVAILABLE, exit_text
 from ..record.read import Record, parse_line, read_record
-from .measurement import Measurement
-from .sides import Side, sides_of
+from .measurement import Measurement, Side
 
 NAMES = "AB"
 
@@ -51,7 +52,7 @@ def measure(what: Measurement, console: Console) -> list[Record]:
 
     A signal propagates with a note about the finished cases. Raises `InputError` if the measurement is impossible here.
     """
-    run = Run(what, sides_of(what), console)
+    run = Run(what, _sides(what), console)
     try:
         with run.progress.bar:
             for number, together in enumerate(run.turns):
@@ -260,6 +261,57 @@ def turns(what: Measurement, sides: int) -> Iterator[Turn]:
 def first_of_pair(launch: int, groups: int) -> int:
     """Return the side that starts; alternates between pairs of a group, and between groups."""
     return (launch // groups + launch % groups) % 2
+
+
+def _sides(what: Measurement) -> list[Side]:
+    """Return this side, all combinations, or the other build (A) and this one (B). Raises `InputError` if this is impossible here."""
+    become_rank(what)
+    _has_other(what)
+    if not (what.combined or what.against):
+        return [Side.here(what)]
+    from .sides import sides_of
+
+    return sides_of(what)
+
+
+def become_rank(what: Measurement, given: Iterable[str] = ()) -> None:
+    """If a launcher started this process as a rank, exec the measuring program, which prints columns; with `out` rank 0 writes a record.
+
+    Raises `InputError` if the measurement is impossible, or with options that such a rank cannot serve (`given`).
+    """
+    here = rank_of_launcher()
+    if here is None:
+        return
+    if names := ", ".join(given):
+        raise InputError(f"{names}: under mpiexec or srun, ranks measure once and print columns, or write a record without labels (--out): "
+                         "leave it out, or run the command without mpiexec or srun (--launcher says how to start)")
+    program, environment = _of_rank(what, here.size)
+    if what.out and here.rank == 0:
+        print(f"record: {what.out / 'record.jsonl'}", file=sys.stderr, flush=True)
+    os.execve(program[0], program, environment)
+
+
+def _has_other(what: Measurement) -> None:
+    if what.live and not what.against:
+        raise InputError("--live needs two builds to alternate: add --against, or leave it out")
+
+
+def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
+    group = what.groups[0]
+    _has_other(what)
+    if what.combined or what.against:
+        raise InputError("several builds or networks are measured in launches of their own: run it without mpiexec or srun (--launcher says how to start)")
+    if len(what.groups) > 1 or ranks not in (None, group.ranks):
+        needed = ", ".join(str(each.ranks) for each in what.groups)
+        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many (one number at a time), or run it without mpiexec or srun")
+    side = Side.here(what)
+    assert side.build
+    program, setting = group.program(side.build)
+    program += what.arguments(0, group, side.params)
+    if what.out:  # if this fails, the measuring program reports it on every rank
+        what.out.mkdir(parents=True, exist_ok=True)
+        program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
+    return program, side.build.environment() | single_threaded(os.environ)[0] | setting
 
 
 def _folders(what: Measurement, sides: list[Side]) -> list[RunFolder]:

@@ -1,4 +1,4 @@
-"""Sides of a comparison over the same cases: one build; builds × networks; or interleaved A/B against another build.
+"""Several sides over the same cases: builds × networks, or interleaved A/B against another build.
 
 The other build belongs to this checkout, another checkout, or an Apptainer image whose own MPI starts the ranks inside it.
 """
@@ -9,9 +9,8 @@ import csv
 import io
 import os
 import shutil
-import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,123 +18,28 @@ from typing import Any
 import msgspec
 
 from ..analyze.words import first_words
-from ..errors import InputError, build_for
-from ..launch import Build, BuildError, Launch, find_build, usable_builds
-from ..launch.builds import single_threaded, usual_name
-from ..launch.jobs import Hosts, SlurmJob, rank_of_launcher
+from ..errors import InputError
+from ..launch import BuildError, Launch, find_build, usable_builds
+from ..launch.builds import usual_name
+from ..launch.jobs import Hosts, SlurmJob
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
-from ..machine.builds import built_variants
 from ..machine.collect import collect
-from .measurement import Group, Measurement
+from .measurement import Group, Measurement, Side
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
 BUILDS = Path("python", "parhelion", "_builds")
 
 
-@dataclass(frozen=True)
-class Side:
-    """One side of a comparison. `params` distinguish its cases within a run; with a `reason` it cannot be launched."""
-
-    name: str = ""
-    build: Build | None = None
-    setting: dict[str, str] = field(default_factory=dict)
-    params: dict[str, str] = field(default_factory=dict)
-    reason: str | None = None
-    environment: dict[str, Any] | None = None  # if different from this environment
-    package: Path | None = None  # for ranks in Python: another checkout's package
-    image: SoftwareImage | None = None
-
-    def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
-        if self.image:
-            return self.image.launch(what, group, arguments)
-        assert self.build
-        program, setting = _program(self.build, group)
-        if group.module and self.package:
-            setting |= {"PYTHONPATH": os.pathsep.join(filter(None, (str(self.package), os.environ.get("PYTHONPATH")))), "PYTHONSAFEPATH": "1"}
-        return self.build.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=self.setting | setting)
-
-    def notes(self, what: Measurement) -> list[str]:
-        return [] if self.reason else self.launch(what, what.groups[0], []).notes
-
-    def check(self, what: Measurement) -> Side:
-        """Raise `InputError` before a run folder is created, for unknown variants (if the build lists them) or a missing MPI; return self."""
-        build = self.build
-        if not build:
-            return self
-        known = [entry["name"] for entry in built_variants(build).get(what.benchmark, [])]
-        named = [name for group in what.groups if group.module is None for name in what.variants_of(group)]
-        for unknown in [name for name in named if known and name not in [*known, "all"]]:
-            raise InputError(f"--variants {unknown}: build {build.name} has {', '.join(known)}")
-        if any(group.module for group in what.groups) and not build.mpi_library.exists():
-            raise InputError(f"build {build.name} is built for {build.mpi_library}, which no longer exists: {build_for(build.name, again=True)}")
-        return self
-
-
 def sides_of(what: Measurement) -> list[Side]:
-    """Return all sides; with `against`, the other build (A) and this one (B). Raises `InputError` if this is impossible here."""
-    become_rank(what)
-    _has_other(what)
+    """Return the combinations, or with `against` the other build (A) and this one (B). Raises `InputError` if this is impossible here."""
     job = SlurmJob.told(os.environ)
     if what.live and (Hosts.told(os.environ).names or (job and job.nodes > 1)):
         raise InputError("--live alternates ranks on the cores of one host: measure on one host, or leave out --live to alternate launches")
     if what.combined:
         return _combinations(what)
-    build = find_build(what.build, measuring=True)
-    this = Side(build.name, build).check(what)
-    return [_other(what.against, build.name).check(what), this] if what.against else [this]
-
-
-def become_rank(what: Measurement, given: Iterable[str] = ()) -> None:
-    """If a launcher started this process as a rank, exec the measuring program, which prints columns; with `out` rank 0 writes a record.
-
-    Rank 0 raises `InputError` if the measurement is impossible, or with options that such a rank cannot serve (`given`); other ranks exit.
-    """
-    here = rank_of_launcher()
-    if here is None:
-        return
-    try:
-        if names := ", ".join(given):
-            raise InputError(f"{names}: under mpiexec or srun, ranks measure once and print columns, or write a record without labels (--out): "
-                             "leave it out, or run the command without mpiexec or srun (--launcher says how to start)")
-        program, environment = _of_rank(what, here.size)
-    except InputError:
-        if here.rank > 0:
-            sys.exit(2)
-        raise
-    if what.out and here.rank == 0:
-        print(f"record: {what.out / 'record.jsonl'}", file=sys.stderr, flush=True)
-    os.execve(program[0], program, environment)
-
-
-def _has_other(what: Measurement) -> None:
-    if what.live and not what.against:
-        raise InputError("--live needs two builds to alternate: add --against, or leave it out")
-
-
-def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
-    group = what.groups[0]
-    _has_other(what)
-    if what.combined or what.against:
-        raise InputError("several builds or networks are measured in launches of their own: run it without mpiexec or srun (--launcher says how to start)")
-    if len(what.groups) > 1 or ranks not in (None, group.ranks):
-        needed = ", ".join(str(each.ranks) for each in what.groups)
-        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many (one number at a time), or run it without mpiexec or srun")
-    build = find_build(what.build, measuring=True)
-    side = Side(build.name, build).check(what)
-    program, setting = _program(build, group)
-    program += what.arguments(0, group, side.params)
-    if what.out:  # if this fails, the measuring program reports it on every rank
-        what.out.mkdir(parents=True, exist_ok=True)
-        program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
-    return program, build.environment() | single_threaded(os.environ)[0] | setting
-
-
-def _program(build: Build, group: Group) -> tuple[list[str], dict[str, str]]:
-    """Return the measuring program and variables; PARHELION_BUILD selects among builds that fit the MPI of a Python rank."""
-    if group.module is None:
-        return [str(build.program)], {}
-    return [sys.executable, "-m", group.module], {"PARHELION_BUILD": build.name}
+    this = Side.here(what)
+    return [_other(str(what.against), this.name).check(what), this]
 
 
 def _combinations(what: Measurement) -> list[Side]:

@@ -1,1 +1,1 @@
-"""Placement tools: cases from options, graphs of parts, rank files, the cost model, and simulated exchanges."""
+"""Placement tools: cases from options, rank files, the cost model, and simulated exchanges."""

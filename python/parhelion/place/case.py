@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import math
 import os
@@ -21,13 +22,14 @@ from ..mesh.maps import IndexMaps, read_index_maps
 from ..placement import BetweenNodes, GraphPlacement, LandGrid, Machine, Parameters, Placement, PlacementError, Score, Stencil
 from ..placement import choose_grid, land_grid, land_grids, node_pairs, place, place_by_hand, place_graph
 from ..placement.land import within_tiles
+from ..placement.library import library
 from ..placement.machine import MOST_RANKS, parts_of_a_node
-from ..placement.placement import each_periodic
-from .graphs import Edges, edges_of, pairs_of_parts
+from ..placement.placement import NODE_PAIR, each_periodic
 from .traffic import Exchange, Traffic, traffic
 
 AnyPlacement = Placement | GraphPlacement
 Blocks = dict[str, tuple[int, ...]]
+Edges = list[dict[int, int]]  # bytes by receiver, of each sender
 NODE_NAMES = ("node", "machine", "host")
 GRIDS_ALONE = ("blocks", "method", "numbering", "extent", "parameters")
 
@@ -305,3 +307,31 @@ class Placed:
             "predicted_s": predicted if timed else None,
             "not_applicable": {member.name: member.reason for member in placement.members if member.reason},
         }
+
+
+def edges_of(maps: IndexMaps, bytes_per_cell: int) -> Edges:
+    """Communication graph of a mesh's parts."""
+    edges: Edges = [{} for _ in range(maps.ranks)]
+    for reader in range(maps.ranks):
+        for owner, cells in zip(*maps.sources(reader), strict=True):
+            edges[int(owner)][reader] = int(cells) * bytes_per_cell
+    return edges
+
+
+def pairs_of_parts(maps: IndexMaps, placement: GraphPlacement, bytes_per_cell: int) -> np.ndarray:
+    """Messages of a mesh's parts between nodes."""
+    nodes, count = placement.units("node"), placement.machine.nodes
+    senders, receivers, sizes = (each[nodes[placement.directed[0]] != nodes[placement.directed[1]]] for each in placement.directed)
+    keys, place = np.unique(nodes[senders] * count + nodes[receivers], return_inverse=True)
+    pairs = np.zeros(len(keys), NODE_PAIR)
+    pairs["from"], pairs["to"] = np.divmod(keys, count)
+    np.add.at(pairs["pairs"], place, 1)
+    np.add.at(pairs["bytes_in_pairs"], place, sizes)
+    contributors = np.bincount(np.unique(np.stack([place, senders]), axis=1)[0], minlength=len(keys))
+    # A node receives each cell once.
+    wanted = np.unique(np.concatenate([ids * count + nodes[reader] for reader, ids in enumerate(maps.ghosts)]))
+    home, away = nodes[maps.owner_of(wanted // count)], wanted % count
+    pairs["bytes"] = np.bincount(np.searchsorted(keys, (home * count + away)[home != away]), minlength=len(keys)) * bytes_per_cell
+    messages = library().phl_node_messages
+    pairs["messages"] = [messages(*map(ctypes.c_int64, pair)) for pair in zip(pairs["bytes"].tolist(), contributors.tolist(), strict=True)]
+    return pairs

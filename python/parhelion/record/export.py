@@ -1,4 +1,4 @@
-"""Export of records as three flat tables (runs, cases by launch, samples) through DuckDB."""
+"""Export of records as three flat tables (runs, cases by launch, samples) through DuckDB; medians: `show.trackers`."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ COMB_SETTING = re.compile(r"^(Num vars|ghost_widths?|sizes?|divisions|periodic)\
 COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
 COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo", "ghost_width": "halo"}  # if equal in all dimensions
 COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
-BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
+BETWEEN_TWO = re.compile(r"^MPI([-_]\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
 PARAMS: tuple[tuple[re.Pattern[str], Callable[..., Params]], ...] = (
     (re.compile(r"^#.*\[ pairs: (\d+) \] \[ window size: (\d+) \]"), lambda pairs, window: {"ranks": 2 * int(pairs), "window": int(window)}),

@@ -9,7 +9,8 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parhelion.analyze.results import by_state, headline, of_variant, over_floor, results
+from parhelion.analyze.document import bench_document
+from parhelion.analyze.results import by_state, headline, of_variant, over_floor, results, usual_state
 from parhelion.analyze.statistics import Method
 from parhelion.analyze.statistics import Interval
 from parhelion.analyze.statistics import geometric_mean, ratio
@@ -267,3 +268,14 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
     for cases in (fast, slow):
         assert over_floor(of_variant(cases, "auto")).value == pytest.approx(1 / 0.8, rel=0.05)
         assert over_floor(of_variant(cases, "floor_get")).value == 1 and over_floor(of_variant(cases, "absent")).value is None
+
+
+@pytest.mark.parametrize(("near", "cores", "speed"), [(0.75, "cores near (50 ns)", 2), (0.25, "cores far (210 ns)", 0.5)])
+def test_the_headline_is_that_of_the_core_state_of_most_samples(tmp_path, near, cores, speed):
+    record = read_record(synthetic.write_two_states(tmp_path / "run", near))
+    head = bench_document(record)["headline"]
+    assert head["cores"] == cores and head["best_baseline_over_time"] == pytest.approx(speed, rel=0.05)
+    low, high = head["ci95"]
+    assert low < speed < high and high / low < 1.1
+    (one, other), usual = by_state(record), usual_state(record)
+    assert usual[0] == cores and {one[0], other[0]} == {"cores near (50 ns)", "cores far (210 ns)"}

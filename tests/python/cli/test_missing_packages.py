@@ -2,6 +2,8 @@
 
 import importlib.metadata
 import importlib.util
+import os
+import subprocess
 import sys
 
 import pytest
@@ -57,3 +59,16 @@ def test_an_environment_without_pip_is_told_of_uv(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: None)
     assert errors.install_extra("report", "matplotlib") == f"uv pip install --python {sys.executable} matplotlib"
+
+
+WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from parhelion.cli.main import main; sys.argv[1:] = {}; main()"
+FIRST, SECOND = ({"PMI_RANK": rank, "PMI_SIZE": "4", "MPI_LOCALRANKID": rank} for rank in "01")
+
+
+@pytest.mark.parametrize(("words", "why"), [(["bench", "halo"], "needs the Python package rich"), (["bench", "halo", "--halo", "x"], "needs the Python package rich"),
+                                            (["bench"], "needs the Python package rich"), (["bench", "halo", "--pigeon"], "")])
+@pytest.mark.parametrize(("variables", "tells"), [(FIRST, True), (SECOND, False), (SECOND | {"PMI_RANK": "2", "MPI_LOCALRANKID": "0"}, True), ({}, True)])
+def test_of_the_ranks_of_a_node_the_first_says_it(words, why, variables, tells):
+    program = WITHOUT_RICH.format(words) if why else WITHOUT_RICH.format(words).replace("sys.modules['rich'] = None; ", "")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ | variables)
+    assert done.returncode == 2 and done.stderr.count(why or "No such option") == tells and bool(done.stderr) == tells, done.stderr

@@ -74,6 +74,9 @@ def test_ranks_that_nobody_tells_are_asked_for(tmp_path):
         imported(tmp_path, "osu-alltoall.txt")
     assert not (tmp_path / "run").exists()
     assert imported(tmp_path, "osu-latency.txt")["MPI Latency", 0].params["ranks"] == 2
+    (tmp_path / "cuda.txt").write_text("# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.0\n# Size      Bandwidth (MB/s)\n1   0.50\n")
+    (case,) = import_files([tmp_path / "cuda.txt"], tmp_path / "cuda", {}, None, []).cases
+    assert case.params["ranks"] == 2 and case.samples == [pytest.approx(2e-6)]
 
 
 # As Comb's documentation describes its summary; the figures are made up. Newer versions print sums over ranks, older ones averages.
@@ -108,7 +111,7 @@ def test_tests_of_comb_become_cases_with_its_phases(tmp_path, kind):
     assert case.phases_s == {name: [pytest.approx(mean)] for name, mean in zip(("post_recv", "post_send", "wait_recv", "wait_send"), MEANS[1:])}
     assert case.samples == [pytest.approx(73e-6)] and "bench-comm" in case.explain
     shown = parhelion("runs", "show", tmp_path / "run").output
-    assert "post-recv" in shown and "73.0" in shown and "wait-send" in shown
+    assert "post-recv" in shown and "73.0" in shown and "wait-send" in shown and "periodic yes,yes,no" in shown
 
 
 def test_an_older_summary_of_comb_is_read(tmp_path):

@@ -360,6 +360,17 @@ def test_a_difference_that_is_not_shown_is_not_claimed(tmp_path):
     assert "is slower" in against_hand(replace(faster, interval=Interval(0.8, 0.9)), words)
 
 
+@pytest.mark.parametrize(("near", "cores", "speed", "verdict"), [(0.75, "cores near (50 ns)", 2, "faster"), (0.25, "cores far (210 ns)", 0.5, "slower")])
+def test_the_figure_and_the_verdict_are_those_of_the_core_state_of_most_samples(tmp_path, near, cores, speed, verdict):
+    html, markdown = written(tmp_path, synthetic.write_two_states(tmp_path / "run", near))
+    said = next(line for line in markdown.splitlines() if f"auto is {verdict}" in line)
+    assert float(re.search(r"([\d.]+)×", said)[1]) == pytest.approx(speed, rel=0.05) and f"geometric mean over 2 cases, {cores}" in said
+    assert f"Time, hand-written MPI = 1; bars: 95 % intervals; {cores}" in html
+    figure = html[html.index("<svg"):html.index("</svg>")]
+    told = [float(text) for text in re.findall(r">([\d.]+)×</text>", figure)]
+    assert told == [pytest.approx(speed, rel=0.06)] * 2, figure
+
+
 def test_cases_without_one_by_hand_make_no_figure(tmp_path):
     html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", cases=ONE, variants=("auto",)))
     assert "hand-written MPI = 1" not in html and "timings, every value verified" in " ".join(Page(html).text.split())

@@ -122,6 +122,20 @@ def write_record(folder: Path, launches=3, benchmark="halo", run=None, environme
     return folder
 
 
+def write_two_states(folder: Path, near: float, launches=4, samples=40) -> Path:
+    """A run whose `auto` takes half as long as by hand with near cores, a share of the samples, and twice as long with far ones."""
+    write_record(folder, launches=launches, samples=samples, variants=("auto", "hand_packed"), cases=halo_cases((1,), (1, 4)))
+    lines = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
+    rng = np.random.default_rng(1)
+    for case in (line for line in lines if line["type"] == "case"):
+        far = rng.permutation(samples) >= near * samples
+        case["probe_ns"] = np.where(far, 210.0, 50.0).tolist()
+        factor = np.where(far, 2.0, 0.5) if case["variant"] == "auto" else 1.0
+        case["samples"] = (20e-6 * factor * np.exp(rng.normal(0, 0.02, samples))).tolist()
+    (folder / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
 def write_dataset(folder, ranks, owned=10):
     """A published-format set in which every rank reads its next neighbor's first cell."""
     folder.mkdir(parents=True)

@@ -1,4 +1,7 @@
-"""Veros's setup acc_basic with its own halo exchange and with Parhelion's."""
+"""The ocean model Veros, setup acc_basic, with its own halo exchange and with Parhelion's: `mpiexec -n 2 python acc_basic.py`.
+
+`parhelion bench apps --app veros` measures it.
+"""
 
 import inspect
 import re
@@ -12,9 +15,7 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-
-from . import EXTENT, VEROS as ROLES, process_grid
-from .protocol import Skipped, Variant
+from parhelion.measure.programs import EXTENT, VEROS as ROLES, Skipped, Variant, process_grid
 
 __all__ = ["ROLES", "VARIANTS", "Case"]
 
@@ -117,9 +118,8 @@ class Model(Variant):
 
     def exchange_lines(self) -> int:
         """Count the exchange's lines, without the benchmark's own code."""
+        import with_parhelion
         from veros import distributed
-
-        from . import with_parhelion
 
         own = [distributed.get_process_neighbors, distributed.send, distributed.recv, distributed.sendrecv, distributed.exchange_overlap]
         parts = [with_parhelion] if isinstance(self.overlap, with_parhelion.WithParhelion) else own
@@ -156,7 +156,7 @@ NO_CODE = re.compile(r'\s*($|#|import |from |@|""".*"""$)')
 
 
 def _by_parhelion() -> Any:
-    from .with_parhelion import WithParhelion
+    from with_parhelion import WithParhelion
 
     class Timed(WithParhelion):
         setup_s = 0.0
@@ -191,3 +191,16 @@ def _with_a_fault() -> Any:
 
 VARIANTS = {name: partial(Model, make_overlap=make) for name, make in
             {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}.items()}
+
+
+if __name__ == "__main__":
+    STEPS = 10
+    here = Case.read({}, MPI.COMM_WORLD)
+    for name in ("hand_sendrecv", "auto"):
+        model = VARIANTS[name](here)
+        start = time.perf_counter()
+        model.run(STEPS)
+        seconds = time.perf_counter() - start
+        wrong = here.comm.allreduce(model.count_wrong(0))
+        if here.comm.rank == 0:
+            print(f"{name}: {seconds / STEPS * 1e3:.1f} ms per step, {wrong} values differ from those of Veros's own exchange")

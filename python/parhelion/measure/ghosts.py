@@ -11,8 +11,7 @@ import numpy as np
 import parhelion as ph
 from mpi4py import MPI
 
-from . import GHOSTS as ROLES
-from .protocol import Variant
+from .programs import GHOSTS as ROLES, Variant
 
 __all__ = ["ROLES", "VARIANTS", "Case"]
 

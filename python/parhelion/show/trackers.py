@@ -1,4 +1,4 @@
-"""Export of run medians to performance trackers: Bencher, OpenMetrics, Apache Otava."""
+"""Export of run medians to performance trackers and frameworks: Bencher, JUBE, OpenMetrics, Apache Otava, Ramble."""
 
 import csv
 import io
@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ..base.files import write_whole
 from ..record.model import RecordError
 from ..record.read import Record
-from .results import results, text, with_case
-from .statistics import Summary
+from ..analyze.results import CaseResult, text, usual_state, with_case
+from ..analyze.statistics import Summary
 
 
 class Figure(NamedTuple):
@@ -41,10 +41,14 @@ def write_tracked(records: Sequence[Record], form: str, path: Path) -> int:
 
 
 def _figures(record: Record) -> Iterator[Figure]:
-    for case, entry in with_case(results(record.cases)):
+    for case, entry in with_case(usual_state(record)[1]):
         if entry.median is not None and entry.summary:
-            params = {f"param_{name}": value if isinstance(value, str) else text(value) for name, value in case.params.items()}
+            params = {f"param_{name}": value for name, value in _params(case).items()}
             yield Figure({"benchmark": record.run.benchmark, "case": case.name, "variant": entry.variant} | params, entry.summary)
+
+
+def _params(case: CaseResult) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else text(value) for name, value in case.params.items()}
 
 
 def _bencher(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
@@ -56,6 +60,49 @@ def _bencher(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], in
         values = {"value": figure.summary.median, "lower_value": figure.summary.interval.low, "upper_value": figure.summary.interval.high}
         report[figure.name] = {"latency": {name: seconds * 1e9 for name, seconds in values.items() if seconds is not None}}
     return {path: _json(report)}, len(report)
+
+
+def _jube(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
+    """http://www.fz-juelich.de/jsc/jube: a result table in style csv, which quotes nothing; units are in brackets."""
+    figures = [({"run": record.id} | figure.labels, figure.summary) for record in records for figure in _figures(record)]
+    names = list(dict.fromkeys(name for labels, _ in figures for name in labels))
+    table = [[*(name.removeprefix("param_") for name in names), "median[s]", "low[s]", "high[s]"]]
+    for labels, summary in figures:
+        seconds = (summary.median, summary.interval.low, summary.interval.high)
+        table.append([*(labels.get(name, "") for name in names), *("" if value is None else repr(value) for value in seconds)])
+    return {path: "".join(",".join(re.sub(r"[,\s]+", " ", cell) for cell in row) + "\n" for row in table)}, len(figures)
+
+
+def _ramble(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
+    """https://ramble.readthedocs.io, also of Benchpark: what `ramble workspace analyze --formats json` writes, for `ramble results`.
+    An experiment per run and case, a context per variant.
+    """
+    if path.suffix != ".json":
+        raise RecordError(f"{path}: Ramble reads results from files .json: end its name so")
+    experiments, count = [], 0
+    for record in records:
+        for number, case in enumerate(usual_state(record)[1]):
+            contexts = [_context(entry.variant, entry.summary) for entry in case.entries.values() if entry.median is not None and entry.summary]
+            status, names = "FAILED" if any(entry.failed for entry in case.entries.values()) else "SUCCESS", ("parhelion", record.run.benchmark)
+            ranks, name = case.params.get("ranks", 1), f"{record.id}_{number}"
+            nodes = next((len(set(map(str, each.hosts))) for each in record.launches if each.ranks == ranks and each.hosts), 1)
+            sizes = {"n_ranks": ranks, "n_nodes": nodes, "processes_per_node": -(-ranks // nodes), "n_threads": 1}
+            experiments.append({
+                "name": ".".join((*names, name)), "RAMBLE_STATUS": status, "EXPERIMENT_STATUS": status, "N_REPEATS": 0,
+                "application_name": names[0], "workload_name": names[1], "experiment_name": name, "simplified_workload_namespace": "_".join(names),
+                **{key: str(value) for key, value in sizes.items()},
+                "RAMBLE_VARIABLES": {"workspace_name": record.id, "repeat_index": "0", "case": case.name} | _params(case),
+                "RAMBLE_RAW_VARIABLES": {}, "CONTEXTS": contexts, "SOFTWARE": {}, "TAGS": [],
+            })
+            count += len(contexts)
+    return {path: _json({"workspace_name": path.stem, "workspace_hash": " ".join(record.id for record in records), "experiments": experiments})}, count
+
+
+def _context(variant: str, summary: Summary) -> dict[str, Any]:
+    seconds = {"median": summary.median, "low": summary.interval.low, "high": summary.interval.high}
+    foms = [{"name": name, "value": value, "units": "s", "origin": "parhelion", "origin_type": "application",
+             "fom_type": {"name": "TIME", "better_direction": "LOWER"}} for name, value in seconds.items() if value is not None]
+    return {"name": variant, "display_name": variant, "foms": foms}
 
 
 def _openmetrics(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
@@ -111,4 +158,4 @@ def _json(value: object) -> str:
 
 
 Tracker = Callable[[Sequence[Record], Path], tuple[dict[Path, str], int]]
-TRACKERS: dict[str, Tracker] = {"bencher": _bencher, "openmetrics": _openmetrics, "otava": _otava}
+TRACKERS: dict[str, Tracker] = {"bencher": _bencher, "jube": _jube, "openmetrics": _openmetrics, "otava": _otava, "ramble": _ramble}
