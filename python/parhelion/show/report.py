@@ -102,7 +102,8 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
 
 def against_hand(head: Headline, words: Wording, state: str = "") -> str:
     low, high = head.interval
-    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(len(head.speeds))}{state and f', {state}'}"
+    told = " ".join(filter(None, (times(head.mean), times_ends(head.interval)))) + (
+        f" as fast as {words.base}, geometric mean over {_cases(len(head.speeds))}{state and f', {state}'}")
     if low is None or high is None:
         return f"{head.variant} is {told}; launches or samples are too few for an interval."
     if low > 1:

@@ -310,7 +310,7 @@ MANY = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.LIBR
 def wide_page(tmp_path_factory):
     """A page with more variants than fit beside each other, and published tables."""
     tmp_path = tmp_path_factory.mktemp("wide")
-    run = synthetic.write_record(tmp_path / "run", cases=synthetic.halo_cases((1, 2, 4, 5), (1, 2, 4, 8)), variants=MANY, repetitions=8)
+    run = synthetic.write_record(tmp_path / "run", cases=synthetic.halo_cases((1, 2, 4, 5), (1, 2, 4, 8)), variants=MANY, repetitions=20)
     write_report([read_record(run)], tmp_path / "report.html", None, with_published=True)
     return (tmp_path / "report.html").read_text()
 
