@@ -128,7 +128,7 @@ std::shared_ptr<void> object_at(std::uintptr_t handle, Kind kind) {
   };
   if (handle == 0) refuse("is null: make one first");
   if ((handle & 0xf) != kind.number)
-    refuse("is of another kind: pass what the create function gave");
+    refuse("is of another kind: pass a handle of its create function");
   return with_made([&](Made& made) {
     const auto found = made.objects.find(handle);
     if (found == made.objects.end()) refuse("was freed already: do not keep copies of it");

@@ -86,7 +86,7 @@ def run_profile(
 def show_profile(
     profile: Path, rank: int | None, most: int, speedscope: Path | None, json_file: str | None
 ) -> None:
-    """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
+    """Show PROFILE again: a folder, or a unique part of a name in `profiles/`."""
     from ..record.profile import read_profile
     from ..analyze.profile import profile_document
     from ..show.results import profile_blocks

@@ -79,7 +79,7 @@ def _object(run: Stored) -> dict[str, object]:
 @click.option("--environment", is_flag=True, help="Also show the environment.")
 @json_option
 def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
-    """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
+    """Show one run's table again. RUN is a folder, or a unique part of a name in the store."""
     from ..analyze.document import bench_document
     from ..record.model import flatten
     from ..show.results import summary

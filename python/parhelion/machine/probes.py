@@ -189,7 +189,7 @@ def _read_memory_of_another() -> str:
     try:
         answer = os.read(told, 4096)
         if not answer.startswith(b"+"):
-            raise OSError(answer[1:].decode() or "the process that has the memory died")
+            raise OSError(answer[1:].decode() or "the owner of the memory died")
         call, place, values = _on_first_device(), ctypes.c_ulonglong(), ctypes.create_string_buffer(len(WRITTEN))
         call("cuIpcOpenMemHandle", ctypes.byref(place), Handle.from_buffer_copy(answer[1:]), 1)
         call("cuMemcpyDtoH_v2", values, place, ctypes.c_size_t(len(WRITTEN)))

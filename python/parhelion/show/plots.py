@@ -179,7 +179,7 @@ def _distribution(case: CaseResult, prefix: str, of: str) -> str:
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         axes.set_xscale("log")
-        axes.set_xlabel(f"µs per {of} (bar: 5th to 95th percentile; mark: median)")
+        axes.set_xlabel(f"µs per {of} (bar: 5–95 %; mark: median)")
         _plain_log(axes.xaxis)
         return inline(drawing, prefix, "distribution of samples, one line per variant")
 

@@ -136,7 +136,7 @@ def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkey
     works, detail = told("CUDA IPC")
     assert not works and detail.startswith(f"cuIpcOpenMemHandle of {driver} failed")
     monkeypatch.setattr(probes, "_write_memory", lambda: os._exit(3))
-    assert told("CUDA IPC") == (False, "not tried: the process that has the memory died")
+    assert told("CUDA IPC") == (False, "not tried: the owner of the memory died")
 
 
 def test_the_doctor_finds_out_that_an_mpi_does_not_know_devices(driver, monkeypatch):
