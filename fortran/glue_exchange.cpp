@@ -18,8 +18,7 @@ std::vector<Ids> splits_of(const Ids& cells, const std::vector<int>& process_gri
   const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
   if (cells.size() != needed)
     refuse("splits has ", cells.size(), " values and the process grid ", needed,
-        " coordinates in all dimensions: give the cells of each, dimension after "
-        "dimension");
+        " coordinates: give the cells of each, dimension after dimension");
   std::vector<Ids> splits;
   auto next = cells.begin();
   for (const int count : process_grid) {
@@ -106,7 +105,7 @@ int grid_components(Array array, const Ids& needed, const char* of) {
   const auto dims = static_cast<int>(needed.size());
   if (array->rank != dims && array->rank != dims + 1)
     refuse("the array has ", array->rank, " dimensions: pass those of the domain, ", dims,
-        ", and one more last for components where there are any");
+        ", and one more last for components");
   for (int d = 0; d < dims; ++d)
     if (array->dim[d].extent != needed[static_cast<std::size_t>(d)])
       refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, " and ", of,
@@ -119,8 +118,7 @@ int grid_components(Array array, const Ids& needed, const char* of) {
 Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
   if (arrays.size() != domain.blocks().size())
     refuse("a field has ", arrays.size(), " arrays and the rank ", domain.blocks().size(),
-        " blocks: add the first with list%add, and each further one behind it with "
-        "list%add_block");
+        " blocks: pass the first to list%add, the others to list%add_block");
   std::vector<ArrayShape> shapes;
   for (const FortranArray& array : arrays) {
     const auto block = static_cast<int>(shapes.size());
@@ -156,10 +154,14 @@ GivenGroup group_of(const Source& source, Arrays arrays) {
   while (!arrays.empty()) {
     MadeField made{source};
     while (made.arrays < arrays.size() && arrays[made.arrays].goes_on != 0) ++made.arrays;
-    if (source.grid() != nullptr) made.layout = layout_of(arrays[0], source.grid()->dimensions());
-    const Field field = field_of(made, arrays.first(made.arrays));
+    try {
+      if (source.grid() != nullptr) made.layout = layout_of(arrays[0], source.grid()->dimensions());
+      group.fields.push_back(field_of(made, arrays.first(made.arrays)));
+    } catch (const Error& error) {
+      throw Error(concat("field ", group.made.size() + 1, ": ", error.what()), error.kind());
+    }
+    const Field& field = group.fields.back();
     made.element = field.element, made.layout.components = field.components;
-    group.fields.push_back(field);
     arrays = arrays.subspan(made.arrays);
     group.made.push_back(std::move(made));
   }
@@ -199,7 +201,7 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
   for (const MadeField& made : object.made) needed += made.arrays;
   if (arrays.size() != needed)
     refuse(arrays.size(), " arrays were passed, but the exchange needs ", needed,
-        ": pass one for each, in that order, or none for the constructor's");
+        ": pass one for each, in order, or none");
   for (const MadeField& made : object.made) {
     std::string difference;
     try {
@@ -212,9 +214,7 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
     }
     if (!difference.empty())
       refuse("array ", first + 1, " has another type or shape than the exchange needs, ",
-          difference,
-          "; pass arrays of its layouts, or construct another exchange, on "
-          "every rank");
+          difference, "; pass arrays of its layouts, or construct another exchange, on every rank");
     first += made.arrays;
   }
   return object.called;

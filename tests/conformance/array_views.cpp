@@ -167,7 +167,18 @@ CASE(
   const Communicator comm(MPI_COMM_WORLD);
   const global_index next = (comm.rank() + 1) % comm.size();
   const IndexMap map = IndexMap::pull(1, {next}, comm);
+  std::array<int, 2> whole{comm.rank(), -1};
   std::vector<double> memory{1.0 * comm.rank(), -1, 10.0 * comm.rank(), -1, 0, 0};
+  map.forward({std::span(memory).first(2), whole});
+  EXPECT_EQ(memory[1], 1.0 * static_cast<double>(next));
+  EXPECT_EQ(whole[1], static_cast<int>(next));
+  memory = {3.0 * comm.rank(), -1, -1, 1.0 * comm.rank(), 0, 0};
+  map.forward({{std::span(memory).first(4), 2}});
+  EXPECT_EQ(memory[2], 3.0 * static_cast<double>(next));
+  EXPECT_TRUE(holds(error_of([&] { map.forward({std::span(memory).first(3)}); }), "3"));
+  static_assert(!std::is_constructible_v<CellValues, std::span<const double>> &&
+                !std::is_constructible_v<CellValues, std::vector<double>>);
+  memory = {1.0 * comm.rank(), -1, 10.0 * comm.rank(), -1, 0, 0};
   Span<double, 1> one{memory.data(), {2}, {1}};
   map.forward({view(map.domain(), one)});
   EXPECT_EQ(memory[1], 1.0 * static_cast<double>(next));

@@ -141,6 +141,9 @@ def test_the_first_screen_of_a_page_has_something_to_look_at(page):
 # What each fragment in Fortran speaks of without declaring it.
 FORTRAN_NAMES = {"README.md": (
     "integer :: comm, first(3), last(3), step\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, allocatable, target :: u(:, :, :)\nexternal :: update",
+), "docs/gather.md": (
+    "integer :: comm, nx, ny, bx, by, nblocks, b, i, j, y, x_first(9), y_first(9)\ninteger, allocatable, dimension(:, :, :) :: id, place\n"
+    "logical, allocatable, dimension(:, :, :) :: owned, ghost\ntype(index_map) :: cells, map",
 ), "docs/fortran.md": (
     "",
     "integer :: comm, kind(20), count(20)\ntype(index_map) :: map\nreal, target :: density(20), velocity(3, 20), force(20)",

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <ranges>
+#include <type_traits>
 
 #include "parhelion/plan/field.hpp"
 
@@ -43,10 +45,12 @@ struct CellValues {
   template <class T>
   CellValues(T* cells, int per_cell = 1)
       : CellValues(array(cells, per_cell), {}, element_of<T>(), per_cell) {}
-  template <class T, class Allocator>
-  CellValues(std::vector<T, Allocator>& cells, int per_cell = 1)
-      : CellValues(cells.data(), per_cell) {
-    elements = static_cast<global_index>(cells.size());
+  /// A std::vector, std::array or std::span.
+  template <std::ranges::contiguous_range Range>
+    requires std::ranges::sized_range<Range> && std::ranges::borrowed_range<Range> &&
+             (!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>)
+  CellValues(Range&& cells, int per_cell = 1) : CellValues(std::ranges::data(cells), per_cell) {
+    elements = static_cast<global_index>(std::ranges::size(cells));
   }
   /// Owned cells and ghosts in two arrays.
   template <class T>
