@@ -139,7 +139,8 @@ class DeviceIpcAccess final : public ArrayAccess {
 }  // namespace device
 
 std::string device_ipc_unavailable() {
-  return device::find_driver() != nullptr ? "" : "no driver of CUDA is in use by this program";
+  return device::find_driver() != nullptr ? ""
+                                          : "no driver of CUDA or HIP is in use by this program";
 }
 
 std::string device_ipc_refusal(const Plan& plan) {
