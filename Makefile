@@ -193,7 +193,7 @@ kernel-ptx kernel-hip: KERNEL ?= src/plan/device
 kernel-ptx:
 	@{ echo 'R"ptx('; clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -std=c++20 -Os -ffp-contract=off -Wno-unknown-cuda-version \
 	  -Iinclude -Isrc -S -o - src/plan/device/kernel.cu | \
-	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; s/_ZN[^, ]*copy_bytesEPcPKci/__copy_bytes/; /temp_param_reg/d; s/LBB/L/g'; echo ')ptx"'; } > $(KERNEL)/kernel.ptx
+	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; /temp_param_reg/d; s/_ZN[^, ]*copy_bytesEPcPKci/copy/; s/_param_/_/g; s/LBB[0-9]+_/L/g'; echo ')ptx"'; } > $(KERNEL)/kernel.ptx
 kernel-hip:
 	@folder=$$(mktemp -d) && clang-19 -x hip --cuda-device-only --gpu-bundle-output --offload-arch=gfx90a --offload-arch=gfx942 -nogpuinc -nogpulib -std=c++20 -Oz \
 	  -ffp-contract=off -mcode-object-version=5 -fuse-cuid=none -Xoffload-linker -s -Iinclude -Isrc -o $$folder/kernel.hip src/plan/device/kernel.cu && \

@@ -693,8 +693,8 @@ CASE("an MPI that does not move device memory is found out by a trial") {
   const bool is_small = kind == "small" && solver.ranks > 2;
   const std::string error = named(solver.domain, Solver::on_device(solver.u));
   EXPECT_EQ(holds(error, why), !moves && !is_small) << error;
-  const CartesianDomain large({4 * solver.ranks, 200},
-      {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}});
+  const CartesianDomain large(
+      {4 * solver.ranks, 200}, {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}});
   const auto memory = allocate_slow(6 * 202 * sizeof(double));
   double* const array = Solver::on_device(reinterpret_cast<double*>(memory.get()));
   EXPECT_EQ(holds(named(large, array), why), !moves);

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <type_traits>
 
 #include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
@@ -50,13 +49,10 @@ const Driver* use(const Kind& kind, void* library, const std::string& file, std:
   const auto find = [&](const char* symbol) {
     void* const function = dlsym(library, symbol);
     if (function == nullptr && missing.empty()) missing = " has no " + std::string(symbol);
-    return function;
+    return Symbol{function};
   };
   const bool is_hip = &kind == &hip_kind;
-  const auto set = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find(symbol));
-  };
-#define PARHELION_FIND(name, cuda, hip, parameters) set(driver->name, is_hip ? #hip : #cuda);
+#define PARHELION_FIND(name, cuda, hip, parameters) driver->name = find(is_hip ? #hip : #cuda);
   PARHELION_DRIVER_FUNCTIONS(PARHELION_FIND)
   if (is_hip) {
     take_hip(*driver, find);
@@ -140,6 +136,25 @@ Current::Current(Context context) { check(driver().push_context(context), "cuCtx
 Current::~Current() {
   Context context = nullptr;
   driver().pop_context(&context);
+}
+
+Context context_of(const void* array) {
+  Context context = nullptr;
+  const auto address = reinterpret_cast<Address>(array);
+  const int status = driver().get_pointer_attribute(&context, attribute_context, address);
+  return status == success ? context : nullptr;
+}
+
+std::shared_ptr<std::byte> allocate(Context context, std::size_t bytes) {
+  const Current current(context);
+  Address first = 0;
+  check(driver().allocate(&first, bytes), "cuMemAlloc");
+  return {reinterpret_cast<std::byte*>(first), [context, first](std::byte*) {
+            at_end(context, [&] {
+              driver().synchronize();  // copies may be pending, also of a failed exchange
+              driver().free_memory(first);
+            });
+          }};
 }
 
 }  // namespace device

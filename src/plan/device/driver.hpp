@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace parhelion::device {
@@ -89,8 +90,15 @@ struct Driver {
   bool is_hip = false;
 };
 
+struct Symbol {
+  void* at;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(at);
+  }
+};
 /// Sets the functions that HIP has otherwise, with those that `find` finds.
-void take_hip(Driver& driver, const std::function<void*(const char*)>& find);
+void take_hip(Driver& driver, const std::function<Symbol(const char*)>& find);
 
 /// The driver loaded by the program (libcuda.so.1, or HIP's libamdhip64.so), or named by
 /// PARHELION_CUDA or PARHELION_HIP; null if none was found yet. One atomic load.
@@ -119,5 +127,10 @@ void at_end(Context context, Act&& act) noexcept {
   act();
   driver().pop_context(&context);
 }
+
+/// Of an array. Null for memory without a context: of pools, or mapped by the program.
+Context context_of(const void* array);
+/// Memory of the context's device.
+std::shared_ptr<std::byte> allocate(Context context, std::size_t bytes);
 
 }  // namespace parhelion::device

@@ -67,10 +67,8 @@ class Device {
     if (unified == 0)
       refuse("device ", ordinal_,
           " does not share addresses with the host: use arrays in the host's memory");
-    const auto address = reinterpret_cast<Address>(array);
-    if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
-        context_ == nullptr)
-      take_primary();  // pool memory belongs to no context
+    context_ = context_of(array);
+    if (context_ == nullptr) take_primary();
   }
   ~Device() {
     module_.reset();
@@ -83,17 +81,6 @@ class Device {
   Context context() const { return context_; }
   int ordinal() const { return ordinal_; }
   Function kernel() const { return kernel_; }
-  /// Requires the context to be current.
-  std::shared_ptr<std::byte> allocate(std::size_t bytes) const {
-    Address first = 0;
-    check(driver().allocate(&first, bytes), "cuMemAlloc");
-    return {reinterpret_cast<std::byte*>(first), [context = context_, first](std::byte*) {
-              at_end(context, [&] {
-                driver().synchronize();  // copies may be pending
-                driver().free_memory(first);
-              });
-            }};
-  }
 
   /// Copies the table to the device, after `place` has its address there. Small tables share a
   /// block of memory.
@@ -108,7 +95,7 @@ class Device {
           driver().get_function(&kernel_, module_.get(), "parhelion_copy"), "cuModuleGetFunction");
     if (bytes > left_) {
       left_ = 0;
-      const auto block = allocate(std::max(bytes, usual_block));
+      const auto block = allocate(context_, std::max(bytes, usual_block));
       next_ = reinterpret_cast<const char*>(block.get());
       block_ = {block, next_};
       left_ = std::max(bytes, usual_block);
@@ -452,11 +439,10 @@ class DeviceExecutor final : public Executor {
   }
   std::shared_ptr<std::byte> allocate_on_device(byte_count bytes) {
     if (!device_ || bytes == 0) return allocate(bytes);
-    const Current current(device_->context());
-    const auto memory =
-        std::make_shared<std::pair<std::shared_ptr<Device>, std::shared_ptr<std::byte>>>(
-            device_, device_->allocate(static_cast<std::size_t>(bytes)));
-    return {memory, memory->second.get()};  // which goes before its context
+    using Kept = std::pair<std::shared_ptr<Device>, std::shared_ptr<std::byte>>;  // context, memory
+    const auto kept = std::make_shared<Kept>(
+        device_, device::allocate(device_->context(), static_cast<std::size_t>(bytes)));
+    return {kept, kept->second.get()};
   }
   std::string description() const override {
     return device_ ? "a kernel on device " + std::to_string(device_->ordinal()) +
@@ -497,13 +483,9 @@ std::shared_ptr<std::byte> allocate_on_device(Executor& executor, byte_count byt
 std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
   using namespace device;
   constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
-  Context context = nullptr;
+  Context context = array == nullptr ? nullptr : context_of(array);
   auto* const handle = static_cast<Stream>(stream);
-  const auto address = reinterpret_cast<Address>(array);
-  if (array == nullptr ||
-      driver().get_pointer_attribute(&context, attribute_context, address) != success ||
-      context == nullptr)
-    check(driver().get_context(&context), "cuCtxGetCurrent");
+  if (context == nullptr) check(driver().get_context(&context), "cuCtxGetCurrent");
   if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
     check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
   if (context == nullptr)

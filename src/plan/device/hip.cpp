@@ -52,18 +52,15 @@ int push(Context context) {
 
 }  // namespace
 
-void take_hip(Driver& driver, const std::function<void*(const char*)>& find) {
-  const auto set = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find(symbol));
-  };
-  set(hip.name_of, "hipGetErrorName");
-  set(hip.last_error, "hipGetLastError");
-  set(hip.attribute, "hipPointerGetAttribute");
-  set(hip.get_device, "hipGetDevice");
-  set(hip.set_device, "hipSetDevice");
-  set(hip.allocate_host, "hipHostMalloc");
-  set(hip.device_of_stream, "hipStreamGetDevice");
-  set(hip.query_event, "hipEventQuery");
+void take_hip(Driver& driver, const std::function<Symbol(const char*)>& find) {
+  hip.name_of = find("hipGetErrorName");
+  hip.last_error = find("hipGetLastError");
+  hip.attribute = find("hipPointerGetAttribute");
+  hip.get_device = find("hipGetDevice");
+  hip.set_device = find("hipSetDevice");
+  hip.allocate_host = find("hipHostMalloc");
+  hip.device_of_stream = find("hipStreamGetDevice");
+  hip.query_event = find("hipEventQuery");
   driver.is_hip = true;
   driver.get_error_name = [](int status, const char** name) {
     *name = hip.name_of(status);
