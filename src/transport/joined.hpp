@@ -13,8 +13,8 @@ namespace parhelion {
 struct Joined {
   Program program = {};
   std::vector<std::byte*> bases = {};
-  std::size_t missing = 0;                                 ///< programs whose turn has not come yet
-  std::vector<std::shared_ptr<const void>> repeated = {};  ///< compiled programs
+  std::size_t missing = 0;                 ///< programs whose turn has not come yet
+  std::vector<const void*> repeated = {};  ///< compiled programs, which outlive it
 
   /// `own`: the bases of the sources, else of the destinations.
   void take(const Program& each, const std::vector<std::byte*>& own, bool sources) {
@@ -28,10 +28,10 @@ struct Joined {
     add(program.indexed, each.indexed);
     add(program.runs, each.runs);
     program.dependence = std::max(program.dependence, each.dependence);
-    if (each.compiled) repeated.push_back(each.compiled);
+    if (each.compiled) repeated.push_back(each.compiled.get());
     bases.insert(bases.end(), own.begin(), own.end());
   }
-  void compile(Executor& executor) { compile_repeating(executor, program, std::move(repeated)); }
+  void compile(Executor& executor) { compile_repeating(executor, program, repeated); }
 };
 
 /// Whether a reverse exchange combines ghosts of others between those of two links of a stage: one

@@ -138,6 +138,7 @@ struct Work {
   std::function<bool()> may_run = [] { return true; };
   Ranges reads, writes;
   std::vector<std::function<void()>> when_seen = {};
+  Module module = nullptr;  // of the kernel
 };
 
 }  // namespace against_us
@@ -824,6 +825,9 @@ DRIVER_CALL(cuModuleLoadData, Module* module, const void* text) {
 }
 DRIVER_CALL(cuModuleUnload, Module module) {
   BEGIN_REPORTING_CALL;
+  for (const auto& stream : machine().all)
+    for (const auto& each : stream->unseen)
+      if (each->module == module) refuse("a module is unloaded that an operation may still use");
   if (machine().modules.erase(module) == 0) refuse("a module is unloaded that there is not");
   delete module;
   return reported;
@@ -848,8 +852,9 @@ DRIVER_CALL(cuLaunchKernel, Function function, unsigned x, unsigned y, unsigned 
   if (x == 0 || x > most_blocks_x || y != 1 || z != 1 || threads == 0 || threads > most_threads ||
       more_y != 1 || more_z != 1)
     return invalid_value;
-  if (std::ranges::none_of(machine().modules, [=](Module each) { return &each->copy == function; }))
-    refuse("a kernel is launched that there is not");
+  const auto module =
+      std::ranges::find_if(machine().modules, [=](Module each) { return &each->copy == function; });
+  if (module == machine().modules.end()) refuse("a kernel is launched that there is not");
   if (function->device != device_now()) return invalid_handle;
   Launch launch;
   std::memcpy(&launch, parameters[0], sizeof launch);
@@ -867,6 +872,7 @@ DRIVER_CALL(cuLaunchKernel, Function function, unsigned x, unsigned y, unsigned 
   }
   require_table(table);
   auto work = work_of(launch);
+  work->module = *module;
   work->reads.insert(work->reads.end(), table.begin(), table.end());  // until it has run
   work->reads = joined(std::move(work->reads), false);
   ++machine().launches;
@@ -1037,6 +1043,22 @@ extern "C" void against_us_set_pools(int every) {  // 1: all allocations are fro
   const std::lock_guard lock(machine().mutex);
   machine().has_pools = every != 0;
   machine().pools_alone = every == 1;
+}
+// Bytes of device memory, except managed, that the host can touch.
+extern "C" std::size_t against_us_reachable() {
+  const std::lock_guard lock(machine().mutex);
+  std::size_t bytes = 0;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  for (char line[4096]; std::fgets(line, sizeof line, maps) != nullptr;) {
+    std::uintptr_t first = 0, end = 0;
+    char access[5] = {};
+    if (std::sscanf(line, "%lx-%lx %4s", &first, &end, access) != 3 || access[0] != 'r') continue;
+    for (const auto& [at, memory] : machine().memory)
+      if (memory.on_device && memory.device != any_device && at < end && first < at + memory.bytes)
+        bytes += std::min(end, at + memory.bytes) - std::max(first, at);
+  }
+  std::fclose(maps);
+  return bytes;
 }
 extern "C" std::size_t against_us_modules() {
   const std::lock_guard lock(machine().mutex);

@@ -237,6 +237,27 @@ CASE("a reverse exchange follows the stream, and what comes after its end follow
   }
 }
 
+CASE("an exchange may be destroyed before its last copies are made") {
+  const Solver solver;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    for (int time = 0; time < 6; ++time) {
+      const auto queue = queue_of_stream(solver.stream);
+      solver.start(time);
+      {
+        Exchange exchange(solver.domain, {solver.field()}, {transport});
+        if (solver.driver.reachable != nullptr) {
+          EXPECT_EQ(solver.driver.reachable(), 0u);
+        }
+        exchange(*queue);
+        solver.start(time);
+        exchange(*queue);
+      }
+      solver.expect_filled(time);
+    }
+  }
+}
+
 CASE("an exchange without a stream follows all that the program has put on the device") {
   const Solver solver;
   Exchange exchange(solver.domain, {solver.field()});
@@ -590,6 +611,63 @@ CASE("cells of several neighbors are combined by as many launches as ranks that 
   for (int k = 1; k <= others; ++k) EXPECT_EQ(seen[k], k + 0.5);
 }
 
+CASE("ghosts of one cell twice on each of several ranks are combined where they belong") {
+  const Solver solver;
+  constexpr int cells = 40;
+  const int rank = solver.world.rank(), others = solver.ranks - 1;
+  std::vector<global_index> wanted;
+  for (int k = 0; rank > 0 && k < 2 * cells; ++k)
+    wanted.push_back(k * (rank % 2 == 0 ? 7 : 3) % cells);
+  const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(3 * cells * sizeof(double));
+  auto* const seen = reinterpret_cast<double*>(memory.get());
+  double* const u = Solver::on_device(seen);
+  Field field = view(domain, u, u + cells, 1);
+  field.space = MemorySpace::device;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange exchange(build_pattern(domain), {field}, {transport});
+    for (int k = 0; k < cells; ++k) seen[k] = k;
+    for (int k = 0; rank > 0 && k < 2 * cells; ++k)
+      seen[cells + k] = static_cast<double>(100 * (wanted[k] + 1));
+    exchange.reverse(Reduction::sum);
+    solver.driver.synchronize();
+    for (int k = 0; rank == 0 && k < cells; ++k) ASSERT_EQ(seen[k], k + 200.0 * (k + 1) * others);
+  }
+}
+
+CASE("two transports combine the values of their neighbors in the order of ranks") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr || Communicator(MPI_COMM_WORLD).size() < 4) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    constexpr int cells = 64;
+    const int rank = solver.world.rank();
+    // Small pieces of ranks 1 and 3 by MPI, a large one of rank 2 between them.
+    std::vector<global_index> wanted;
+    for (int k = 0; k < (rank == 2 ? cells : rank % 2); ++k) wanted.push_back(k);
+    const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
+    const std::shared_ptr<std::byte> memory = allocate_slow(2 * cells * sizeof(double));
+    auto* const seen = reinterpret_cast<double*>(memory.get());
+    double* const u = Solver::on_device(seen);
+    Field field = view(domain, u, u + cells, 1);
+    field.space = MemorySpace::device;
+    Exchange exchange(build_pattern(domain), {field}, {"device_ipc|mpi+mpi"});
+    const double of_rank[] = {0, 1, -1, 0x1p-60};  // 0, if rank 2 is the last one
+    std::fill(seen, seen + cells, 0);
+    std::fill(seen + cells, seen + 2 * cells, rank < 4 ? of_rank[rank] : 0);
+    exchange.reverse(Reduction::sum);
+    solver.driver.synchronize();
+    if (rank == 0) {
+      EXPECT_EQ(seen[0], 0x1p-60);
+      EXPECT_EQ(seen[1], -1);
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
 CASE("one launch writes the ghosts of all neighbors, and one combines those of all") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr) return;
@@ -698,6 +776,7 @@ CASE("an MPI that does not move device memory is found out by a trial") {
   const auto memory = allocate_slow(6 * 202 * sizeof(double));
   double* const array = Solver::on_device(reinterpret_cast<double*>(memory.get()));
   EXPECT_EQ(holds(named(large, array), why), !moves);
+  EXPECT_EQ(solver.driver.reachable(), 0u);
 }
 
 CASE("auto tries whether MPI moves device memory if MPI says so, or if the list asks for it") {
@@ -717,6 +796,7 @@ CASE("auto tries whether MPI moves device memory if MPI says so, or if the list 
           {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}}, Communicator(handle));
       const Field field = view(domain, Solver::on_device(solver.u));
       Exchange exchange(domain, {field});
+      EXPECT_EQ(solver.driver.reachable(), 0u);
       const std::string told = exchange.explain();
       const bool is_tried = is_asked || (is_made && kind != "silent");
       EXPECT_EQ(holds(told, "device_mpi"), is_tried) << told;

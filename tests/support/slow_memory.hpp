@@ -36,6 +36,7 @@ namespace test {
   X(bool, has_pools, against_us_has_pools, ()) \
   X(void, set_pools, against_us_set_pools, (int)) \
   X(std::size_t, modules, against_us_modules, ()) \
+  X(std::size_t, reachable, against_us_reachable, ()) \
   X(std::size_t, uploaded, against_us_uploaded, ()) \
   X(int, last_error, against_us_last_error, ())
 

@@ -151,14 +151,13 @@ struct Compiled {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const char> table;
   Lists lists;
-  std::vector<std::shared_ptr<const void>> repeated;  // their tables have some of the lists
 };
 
 class Compiler {
  public:
-  Compiler(const Program& program, const std::vector<std::shared_ptr<const void>>& repeated) {
-    for (const auto& each : repeated) {
-      const Lists& theirs = static_cast<const Compiled*>(each.get())->lists;
+  Compiler(const Program& program, const std::vector<const void*>& repeated) {
+    for (const void* each : repeated) {
+      const Lists& theirs = static_cast<const Compiled*>(each)->lists;
       lists.insert(theirs.begin(), theirs.end());
     }
     const Levels levels = levels_of(program);
@@ -410,14 +409,14 @@ class DeviceExecutor final : public Executor {
   }
 
   void compile(Program& program) override { compile(program, {}); }
-  void compile(Program& program, std::vector<std::shared_ptr<const void>> repeated) {
+  void compile(Program& program, const std::vector<const void*>& repeated) {
     program.compiled = nullptr;
     if (program.empty()) return;
     if (!device_) throw std::logic_error("a program of a rank without arrays has copies");
     Compiler made(program, repeated);
     auto table = device_->upload(made.table, [&](const char* there) { made.place(there); });
-    program.compiled = std::make_shared<const Compiled>(std::move(made.parts), device_,
-        std::move(table), std::move(made.lists), std::move(repeated));
+    program.compiled = std::make_shared<const Compiled>(
+        std::move(made.parts), device_, std::move(table), std::move(made.lists));
   }
   std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
 
@@ -469,10 +468,9 @@ std::shared_ptr<Executor> make_device_executor(const std::byte* array) {
 }
 
 void compile_repeating(
-    Executor& executor, Program& program, std::vector<std::shared_ptr<const void>> repeated) {
+    Executor& executor, Program& program, const std::vector<const void*>& repeated) {
   auto* const on_device = dynamic_cast<device::DeviceExecutor*>(&executor);
-  on_device != nullptr ? on_device->compile(program, std::move(repeated))
-                       : executor.compile(program);
+  on_device != nullptr ? on_device->compile(program, repeated) : executor.compile(program);
 }
 
 std::shared_ptr<std::byte> allocate_on_device(Executor& executor, byte_count bytes) {
