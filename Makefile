@@ -164,7 +164,7 @@ test-device: setup configure ## Tests of arrays on a device, on this machine's d
 	@$(own_build)
 	@$(BIN)/python -c "import sys; from parhelion.machine.probes import CHECKS; [found] = [each.finding() for each in CHECKS if each.name == 'CUDA']; \
 	  print('Devices:', found.detail); sys.exit(not found.works)"
-	@$(WITH_DEVICE)=ON > $(BUILD)/configure.log; (cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -R '^(device|interfaces.*device)' -E 'too_old|managed' $(CTEST_ARGS)); tested=$$?; \
+	@$(WITH_DEVICE)=ON > $(BUILD)/configure.log; (cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -R '^(device|interfaces.*device)' -E 'too_old|managed|hip' $(CTEST_ARGS)); tested=$$?; \
 	  $(WITH_DEVICE)=OFF > $(BUILD)/configure.log; exit $$tested
 
 coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
@@ -186,10 +186,18 @@ lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format an
 	@stubs="$(wildcard $(BUILDS)/*/_core.pyi)"; [ -z "$$stubs" ] || cp -p $$(ls -t $$stubs | head -1) python/parhelion/
 	@$(BIN)/mypy
 
-kernel: ## The kernel for GPUs as PTX, by clang: src/plan/device/kernel.ptx
+kernel: kernel-ptx kernel-hip ## The kernel for GPUs, by clang 14, clang 19 and lld 19: kernel.ptx and kernel.hip.tar.xz in src/plan/device
+
+# Tests make each anew, in another folder KERNEL.
+kernel-ptx kernel-hip: KERNEL ?= src/plan/device
+kernel-ptx:
 	@{ echo 'R"ptx('; clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -std=c++20 -Os -ffp-contract=off -Wno-unknown-cuda-version \
 	  -Iinclude -Isrc -S -o - src/plan/device/kernel.cu | \
-	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; s/_ZN[^, ]*copy_bytesEPcPKci/__copy_bytes/; /temp_param_reg/d; s/LBB/L/g'; echo ')ptx"'; } > $(or $(KERNEL),src/plan/device/kernel.ptx)
+	  sed -E 's@//.*@@; s/\s+/ /g; s/^ | $$//g; /^$$/d; /temp_param_reg/d; s/_ZN[^, ]*copy_bytesEPcPKci/copy/; s/_param_/_/g; s/LBB[0-9]+_/L/g'; echo ')ptx"'; } > $(KERNEL)/kernel.ptx
+kernel-hip:
+	@folder=$$(mktemp -d) && clang-19 -x hip --cuda-device-only --gpu-bundle-output --offload-arch=gfx90a --offload-arch=gfx942 -nogpuinc -nogpulib -std=c++20 -Oz \
+	  -ffp-contract=off -mcode-object-version=5 -fuse-cuid=none -Xoffload-linker -s -Iinclude -Isrc -o $$folder/kernel.hip src/plan/device/kernel.cu && \
+	  XZ_OPT=-9e tar cJf $(KERNEL)/kernel.hip.tar.xz -C $$folder --owner=0 --group=0 --mode=644 --mtime=@0 kernel.hip && rm -r $$folder
 
 # A separate build without unity files: clang-tidy needs one command per source.
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes

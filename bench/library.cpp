@@ -54,7 +54,7 @@ std::string reason_against(const LibraryVariant& which, const Communicator& comm
 
 // Excluded from "all": they need a rare kernel module, device arrays, or several nodes.
 bool rarely_there(const TransportInfo& info) {
-  return info.name == "xpmem" || info.name == "device_ipc" || info.traits.passes_on;
+  return info.name == "xpmem" || info.traits.reach[0] == Reach::none || info.traits.passes_on;
 }
 
 }  // namespace

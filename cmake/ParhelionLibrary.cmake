@@ -28,6 +28,14 @@ file(GLOB_RECURSE parhelion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/
 if(NOT PARHELION_UCX)
   list(FILTER parhelion_sources EXCLUDE REGEX "/transport/ucx/")
 endif()
+# The kernel for AMD's devices, as the values of an array.
+set(parhelion_kernel ${PROJECT_BINARY_DIR}/include/plan/device/kernel.hip)
+set(parhelion_kernel_archive ${PROJECT_SOURCE_DIR}/src/plan/device/kernel.hip.tar.xz)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${parhelion_kernel_archive})
+file(ARCHIVE_EXTRACT INPUT ${parhelion_kernel_archive} DESTINATION ${PROJECT_BINARY_DIR}/include/plan/device)
+file(READ ${parhelion_kernel} parhelion_kernel_bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," parhelion_kernel_bytes "${parhelion_kernel_bytes}")
+file(CONFIGURE OUTPUT ${parhelion_kernel}.inc CONTENT "@parhelion_kernel_bytes@\n" @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${PROJECT_BINARY_DIR}/include/parhelion/version.hpp @ONLY)
 
 if(PARHELION_STATIC)

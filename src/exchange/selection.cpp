@@ -306,8 +306,11 @@ std::vector<bool> refused_here(
     const bool another_serves = info->traits.direct && found_direct && !adds(list, info->name);
     const bool asked = takes_part(*info, here, list) && !another_serves;
     const bool needs_node = info->scope == Scope::same_node || info->traits.passes_on;
+    const auto is_hopeless = [&] {
+      return info->traits.is_promising && !adds(list, info->name) && !info->traits.is_promising();
+    };
     refused.push_back(asked && ((needs_node && !watched) || !info->unavailable().empty() ||
-                                   !refusal_of(*info, plan).empty()));
+                                   is_hopeless() || !refusal_of(*info, plan).empty()));
     found_direct = found_direct || (info->traits.direct && asked && !refused.back());
   }
   return refused;

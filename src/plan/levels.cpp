@@ -1,5 +1,6 @@
 // Finds ops that may run concurrently, from the bytes they read and write.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -68,29 +69,47 @@ class Cutter {
                meet(next.dst_base, next.dst, before.src_base, before.src));
   }
 
+  // How often lists of equal cells have named each.
+  using Times = std::unordered_map<local_index, std::size_t>;
+
+  struct Placed {
+    Touched touched;
+    const Times* times;  // null: not of lists
+    std::size_t turn, level;
+  };
+
+  // `turn`: the time for which a list names all of the op's cells.
   template <class Op>
-  void add(const Op& op, std::vector<Op> Program::* kind) {
+  void add(const Op& op, std::vector<Op> Program::* kind, const Times* times = nullptr,
+      std::size_t turn = 0) {
     const Touched here = touched(op);
     std::size_t level = 0;
-    for (const auto& [before, its] : placed_)
-      if (its >= level && depends(here, before)) level = its + 1;
-    placed_.emplace_back(here, level);
+    for (const Placed& before : placed_)
+      if (before.level >= level &&
+          (times != nullptr && times == before.times ? turn > before.turn
+                                                     : depends(here, before.touched)))
+        level = before.level + 1;
+    placed_.push_back({here, times, turn, level});
     if (level == result.levels.size()) result.levels.emplace_back();
     (result.levels[level].*kind).push_back(op);
   }
 
-  // First occurrences of a list's cells, then second ones, and so on.
+  // First occurrences of the lists' cells, then second ones, and so on.
   void add_turns(const IndexedOp& op) {
-    if (op.dst_list == nullptr) return add(op, &Program::indexed);
-    std::unordered_map<local_index, std::size_t> times;
+    if (op.dst_list == nullptr || op.count == 0) return add(op, &Program::indexed);
+    const bool is_chain = dependence_ == Dependence::chain;
+    Times own, &times = is_chain ? own : times_[{op.dst_base, op.dst, op.dst_stride, op.width}];
+    const Times* const known = is_chain ? nullptr : &times;
     std::vector<std::vector<byte_count>> turns;
     for (byte_count k = 0; k < op.count; ++k) {
       const std::size_t turn = times[op.dst_list[k]]++;
-      if (turn == turns.size()) turns.emplace_back();
+      if (turn >= turns.size()) turns.resize(turn + 1);
       turns[turn].push_back(k);
     }
-    if (turns.size() < 2) return add(op, &Program::indexed);
+    if (std::cmp_equal(turns.back().size(), op.count))
+      return add(op, &Program::indexed, known, turns.size() - 1);
     for (const auto& turn : turns) {
+      if (turn.empty()) continue;
       auto &src = result.lists.emplace_back(), &dst = result.lists.emplace_back();
       for (const byte_count k : turn) {
         src.push_back(op.src_list != nullptr ? op.src_list[k] : static_cast<local_index>(k));
@@ -98,7 +117,7 @@ class Cutter {
       }
       IndexedOp some = op;
       some.count = turn.size(), some.src_list = src.data(), some.dst_list = dst.data();
-      add(some, &Program::indexed);
+      add(some, &Program::indexed, known, &turn - turns.data());
     }
   }
 
@@ -112,7 +131,8 @@ class Cutter {
   }
 
   const Dependence dependence_;
-  std::vector<std::pair<Touched, std::size_t>> placed_;
+  std::vector<Placed> placed_;
+  std::map<std::array<byte_count, 4>, Times> times_;
 };
 
 }  // namespace

@@ -11,6 +11,14 @@ std::vector<const TransportInfo*> known_transports();
 
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);
+std::unique_ptr<Transport> make_device_mpi(const TransportContext& context);
+/// What MPI says of itself.
+bool mpi_claims_devices();
+constexpr byte_count host_page = 64 << 10;  // at least
+/// Until the result is destroyed, the host may touch pages of device memory that it cannot reach,
+/// without effect on the device: an MPI that takes them for the host's moves other values, instead
+/// of ending the process. Throws Error, of kind system, if it cannot be.
+std::shared_ptr<void> shield(std::byte* first, byte_count bytes);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
     const std::string& name, std::shared_ptr<const ArrayAccess> access);

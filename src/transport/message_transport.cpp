@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/collective_step.hpp"
 #include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
+#include "transport/factories.hpp"
+#include "transport/joined.hpp"
 #include "transport/messenger.hpp"
 #include "transport/orphaned_arrays.hpp"
 
@@ -95,27 +98,8 @@ struct LinkState {
   int slot = 0, slots = 1;                     // first, and how many
   int missing = 0;                             // slots without data
   bool receives = false;
-  bool waits_for_others = false;  // to unpack all messages at once
+  int unpacked_with = -1;  // number of the joined program, if one unpacks several messages
   bool in_pieces() const { return slots > 1; }
-};
-
-// On a device, one launch packs all whole messages; one unpacks those of a forward exchange.
-struct Joined {
-  Program program = {};
-  std::vector<std::byte*> messages = {};
-
-  void take(const Program*& copy, std::byte* message, bool packing) {
-    const auto add = [&](auto& all, auto ops) {
-      for (auto& op : ops)
-        (packing ? op.dst_base : op.src_base) = static_cast<int>(messages.size());
-      all.insert(all.end(), ops.begin(), ops.end());
-    };
-    add(program.strided, copy->strided);
-    add(program.indexed, copy->indexed);
-    add(program.runs, copy->runs);
-    messages.push_back(message);
-    copy = nullptr;
-  }
 };
 
 class MessageTransport final : public Transport {
@@ -123,20 +107,20 @@ class MessageTransport final : public Transport {
   MessageTransport(const TransportContext& context, const MakeMessenger& make,
       const MessageTransportOptions& options)
       : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
-        in_place_(context.has_reach && options.in_place), forward_(context.forward()),
-        mpi_(options.mpi) {
+        in_place_(context.has_reach && options.in_place && !options.on_device),
+        forward_(context.forward()), mpi_(options.mpi), on_device_(options.on_device) {
     for (const LinkPlan* link : context.links) links_.push_back({link});
     for (LinkState& link : links_)
       add_slots(link, context.way(*link.link), options.pieces && forward_);
-    place_buffers();
+    if (on_device_) validate_together(plan_.communicator(), [this] { place_buffers(); });
+    else place_buffers();
     if (!plan_.executor->is_immediate()) join_messages();
-    std::vector<Channel> channels;
-    for (const Slot& slot : slots_) channels.push_back(slot.channel);
-    messenger_ = make(context, std::move(channels));
+    messenger_ = make(context, channels());
   }
   ~MessageTransport() override {
     if (messenger_->settle()) return;
     orphan(std::move(buffer_));  // MPI may still read it
+    orphan(std::move(shield_));
     orphan_arrays(arrays_);
   }
 
@@ -145,9 +129,9 @@ class MessageTransport final : public Transport {
     receiving_ = sending_ = false;
     packed_ = sent_ = 0;
     begun_ = queue_.record();
-    missing_ = unpacks_.messages.size();
+    for (Joined& each : unpacks_) each.missing = each.bases.size();
     if (!packs_.program.empty())
-      queue_.enqueue(packs_.program, arrays_.bases(), packs_.messages.data());
+      queue_.enqueue(packs_.program, arrays_.bases(), packs_.bases.data());
     for (LinkState& link : links_) link.missing = 0;
     for (Slot& slot : slots_) {
       slot.arrived = slot.channel.receive.bytes == 0;
@@ -172,11 +156,12 @@ class MessageTransport final : public Transport {
 
   void deliver(int number, Reduction reduction) override {
     const LinkState& link = links_[number];
-    if (link.waits_for_others) {
-      if (--missing_ > 0) return;
-      queue_.enqueue(unpacks_.program, unpacks_.messages.data(), arrays_.bases());
+    if (link.unpacked_with >= 0) {
+      Joined& with = unpacks_[link.unpacked_with];
+      if (--with.missing > 0) return;
+      queue_.enqueue(with.program, with.bases.data(), arrays_.bases(), reduction);
       for (const LinkState& each : links_)
-        if (each.waits_for_others) repeat(each);
+        if (forward_ && each.unpacked_with >= 0) repeat(each);
       return;
     }
     if (!link.in_pieces()) unpack(link.slot, reduction);
@@ -199,7 +184,75 @@ class MessageTransport final : public Transport {
 
   bool calls_mpi() const override { return mpi_; }
 
+  /// Collective, of messages on a device. Throws Error, of kind system, on every rank unless MPI
+  /// moves them between all neighbors.
+  void try_out() {
+    const Communicator& comm = plan_.communicator();
+    const auto host = plan_.executor->allocate(bytes_);
+    const auto on_host = [&](const MessagePlace& place) {
+      return host.get() + (place.buffer - buffer_.get());
+    };
+    Program all;
+    const auto copy = [&](std::byte* from, std::byte* to) {
+      queue_.enqueue(all, &from, &to);
+      queue_.wait();
+    };
+    const auto value = [](int from, int to, byte_count i) {
+      return static_cast<std::byte>(1 + (i + i / 251 + 7 * from + 31 * to) % 253);
+    };
+    validate_together(comm, [&] {
+      if (bytes_ == 0) return;
+      all.add(StridedOp{.width = bytes_});
+      plan_.executor->compile(all);
+      std::fill_n(host.get(), bytes_, std::byte{0});
+      for (const auto& [to, send, _, link] : channels())
+        for (byte_count i = 0; i < send.bytes; ++i) on_host(send)[i] = value(comm.rank(), to, i);
+      copy(host.get(), buffer_.get());
+      shield_ = shield(buffer_.get(), shielded_bytes());
+    });
+    bool moved = move_once();
+    validate_together(comm, [&] {
+      if (!messenger_->settle()) moved = false;
+      else shield_.reset();
+      if (moved && bytes_ > 0) copy(buffer_.get(), host.get());
+      for (const auto& [from, _, receive, link] : channels())
+        for (byte_count i = 0; i < receive.bytes; ++i)
+          moved = moved && on_host(receive)[i] == value(from, comm.rank(), i);
+      if (!moved)
+        throw Error(
+            "transport device_mpi: this MPI does not move device memory between these ranks: use "
+            "mpi, or an MPI that was built for this device",
+            ErrorKind::system);
+    });
+  }
+
  private:
+  // Sends and receives what the buffer has. Returns whether MPI has done it.
+  bool move_once() {
+    constexpr double most_s = 10;
+    const auto receives = [](const Slot& slot) { return slot.channel.receive.bytes > 0; };
+    auto missing = std::ranges::count_if(slots_, receives);
+    try {
+      messenger_->start_receives();
+      for (std::size_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i].channel.send.bytes > 0) messenger_->start_send(static_cast<int>(i));
+      messenger_->flush();
+      PatientWait patience(plan_.communicator());
+      for (const double start = MPI_Wtime(); MPI_Wtime() - start < most_s; patience.wait()) {
+        while (messenger_->test_receive() >= 0) --missing;
+        if (messenger_->test_sends() && missing == 0) return true;
+      }
+    } catch (const Error&) {  // of MPI; a lost rank is found again
+    }
+    return false;
+  }
+
+  std::vector<Channel> channels() const {
+    std::vector<Channel> all;
+    for (const Slot& slot : slots_) all.push_back(slot.channel);
+    return all;
+  }
+
   void repeat(const LinkState& link) {
     if (!link.link->repeat.empty())
       queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
@@ -272,50 +325,74 @@ class MessageTransport final : public Transport {
     }
   }
 
+  byte_count shielded_bytes() const { return (bytes_ + host_page - 1) / host_page * host_page; }
+  // Shares no page of the host with other memory.
+  std::shared_ptr<std::byte> shielded_memory() const {
+    if (bytes_ == 0) return nullptr;
+    const auto memory = allocate_on_device(*plan_.executor, shielded_bytes() + host_page);
+    const auto first = reinterpret_cast<std::uintptr_t>(memory.get());
+    return {memory, memory.get() + (host_page - first % host_page) % host_page};
+  }
+
   void place_buffers() {
     byte_count total = 0;
     const auto offset_of = [&](const MessagePlace& place) {
       return std::exchange(total, total + (place.in_array() ? 0 : whole_lines(place.bytes)));
     };
     for (const Slot& slot : slots_) offset_of(slot.channel.send), offset_of(slot.channel.receive);
-    buffer_ = plan_.executor->allocate(std::exchange(total, 0));
+    bytes_ = std::exchange(total, 0);
+    buffer_ = on_device_ ? shielded_memory() : plan_.executor->allocate(bytes_);
     for (Slot& slot : slots_)
       for (MessagePlace* place : {&slot.channel.send, &slot.channel.receive})
         place->buffer = buffer_.get() + offset_of(*place);
   }
 
+  // One launch packs all whole messages, and one unpacks those of a forward exchange. In a reverse
+  // one, those of ranks between which no other's ghosts are combined.
   void join_messages() {
+    const LinkPlan* before = nullptr;
     for (Slot& slot : slots_) {
       LinkState& link = links_[slot.channel.link];
       if (link.in_pieces()) continue;
-      if (slot.pack != nullptr) packs_.take(slot.pack, slot.channel.send.buffer, true);
-      link.waits_for_others = forward_ && link.receives && slot.unpack != nullptr;
-      if (link.waits_for_others) unpacks_.take(slot.unpack, slot.channel.receive.buffer, false);
+      if (slot.pack != nullptr)
+        packs_.take(*std::exchange(slot.pack, nullptr), {slot.channel.send.buffer}, false);
+      if (!link.receives || slot.unpack == nullptr) continue;
+      if (unpacks_.empty() || (!forward_ && combines_between(plan_, *before, *link.link)))
+        unpacks_.emplace_back();
+      before = link.link;
+      link.unpacked_with = unpacks_.size() - 1;
+      Joined& unpacks = unpacks_.back();
+      unpacks.take(*std::exchange(slot.unpack, nullptr), {slot.channel.receive.buffer}, true);
     }
-    for (Joined* joined : {&packs_, &unpacks_}) plan_.executor->compile(joined->program);
+    packs_.compile(*plan_.executor);
+    for (Joined& each : unpacks_) each.compile(*plan_.executor);
   }
 
   const Plan& plan_;
   const BoundArrays& arrays_;
   Queue& queue_;
-  bool in_place_, forward_, mpi_;
+  bool in_place_, forward_, mpi_, on_device_;
   std::vector<LinkState> links_;
   std::vector<Slot> slots_;
+  byte_count bytes_ = 0;  // of the buffer
   std::shared_ptr<std::byte> buffer_;
-  Joined packs_, unpacks_;  // of whole messages, on a device
+  std::shared_ptr<void> shield_;  // while MPI may touch the buffer in a trial
+  Joined packs_;                  // of whole messages, on a device
+  std::vector<Joined> unpacks_;
   std::unique_ptr<Messenger> messenger_;
   std::uint64_t number_ = 0;
   Event begun_;  // after earlier work in the queue: arrays may be received into
   bool receiving_ = false, sending_ = false;  // all started
   std::size_t packed_ = 0, sent_ = 0;         // slots
-  std::size_t missing_ = 0;                   // joined messages
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> make_message_transport(
     const TransportContext& context, const MakeMessenger& make, MessageTransportOptions options) {
-  return std::make_unique<MessageTransport>(context, make, options);
+  auto made = std::make_unique<MessageTransport>(context, make, options);
+  if (options.on_device) made->try_out();
+  return made;
 }
 
 }  // namespace parhelion

@@ -44,9 +44,10 @@ class Messenger {
 };
 
 struct MessageTransportOptions {
-  bool in_place = true;  ///< contiguous array pieces need no copy
-  bool mpi = true;       ///< polling calls MPI
-  bool pieces = false;   ///< split large forward messages to other nodes
+  bool in_place = true;    ///< contiguous array pieces need no copy
+  bool mpi = true;         ///< polling calls MPI
+  bool pieces = false;     ///< split large forward messages to other nodes
+  bool on_device = false;  ///< messages in device memory, after a trial
 };
 
 using MakeMessenger =

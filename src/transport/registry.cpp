@@ -59,6 +59,9 @@ struct Registry {
       {"device_ipc", "one copy between arrays on devices that CUDA's handles share",
           Scope::same_node, device_ipc_unavailable, make_device_ipc,
           {.refusal = device_ipc_refusal, .reach = on_devices, .direct = true}},
+      {"device_mpi", "messages in device memory, by an MPI that moves it", Scope::anywhere,
+          device_ipc_unavailable, make_device_mpi,
+          {.is_promising = mpi_claims_devices, .reach = on_devices}},
       {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing,
           [](Context of) {
             return make_message_transport(of, make_ucx_messenger, {.mpi = false, .pieces = true});

@@ -34,11 +34,13 @@ class Shared final : public SingleCopy {
 
   void begin() override {
     start();
+    waits_joined_ = joined_.empty() ? 0 : std::min(patience_, 100) + 20;
     if (told_ != granted_set()) tell_arrays();
     get_on();
   }
 
   void leave() override {
+    waits_joined_ = 0;
     get_on();
     for (SingleCopySlot& slot : slots_)
       if (slot.waits(number_) && slot.may_be_deferred()) leave(slot);
@@ -66,7 +68,8 @@ class Shared final : public SingleCopy {
   }
 
   bool finished() override {
-    bool all = granted_ || (get_on(), granted_);
+    if (!granted_ || waits_joined_ > 0) get_on();
+    bool all = granted_;
     for (SingleCopySlot& slot : slots_) {
       all = all && (!slot.taking || tell_taken(slot));
       if (!slot.sends()) continue;
@@ -110,6 +113,7 @@ class Shared final : public SingleCopy {
   // Grants once earlier work in the queue no longer uses the ghosts; copies where granted.
   void get_on() {
     if (!granted_ && queue_.is_done(begun_)) grant();
+    if (waits_joined_ > 0) put_joined();
     for (SingleCopySlot& slot : slots_) {
       if (slot.waits(number_)) put(slot);
       if (slot.taking) tell_taken(slot);
@@ -123,9 +127,24 @@ class Shared final : public SingleCopy {
     wake(&SingleCopySlot::receives);
   }
 
+  // One launch for all neighbors, if they grant at about the same time.
+  void put_joined() {
+    --waits_joined_;
+    const auto is_granted = [this](const SingleCopySlot& slot) {
+      return !slot.sends() || (slot.waits(number_) && !slot.copying && granted(slot) >= number_);
+    };
+    if (!std::ranges::all_of(slots_, is_granted)) return;
+    waits_joined_ = 0;
+    for (SingleCopySlot& slot : slots_)
+      if (slot.sends() && !follow(slot, slot.mine->grant)) return;
+    copy_joined(joined_.front());
+    for (SingleCopySlot& slot : slots_)
+      if (slot.sends()) copies(slot);
+  }
+
   bool put(SingleCopySlot& slot) {
     if (slot.copying) return tell_copied(slot);
-    if (granted(slot) < number_) return false;
+    if (waits_joined_ > 0 || granted(slot) < number_) return false;
     if (!follow(slot, slot.mine->grant)) return leave_granted(slot);
     queue_.enqueue(slot.copies, arrays_.bases(), slot.peer.plan.bases.data());
     return copies(slot);
@@ -179,6 +198,7 @@ class Shared final : public SingleCopy {
   }
 
   std::uint64_t told_ = 0;  // set named in grants
+  int waits_joined_ = 0;    // polls before it copies for each neighbor on its own
 };
 
 }  // namespace

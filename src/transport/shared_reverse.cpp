@@ -55,16 +55,27 @@ class SharedReverse final : public SingleCopy {
 
   // Signals completion also on errors: the neighbor continues.
   void deliver(int i, Reduction reduction) override {
-    SingleCopySlot& slot = slots_[i];
+    const int joined = slots_[i].joined;
+    if (joined >= 0 && --joined_[joined].missing > 0) return;
+    const auto for_each = [&](auto&& act) {
+      if (joined < 0) return act(slots_[i]);
+      for (SingleCopySlot& slot : slots_)
+        if (slot.joined == joined) act(slot);
+    };
     try {
-      combine(slot, reduction);
+      bool all = joined >= 0;
+      for_each([&](SingleCopySlot& slot) { all = claim(slot) && all; });
+      if (all) copy_joined(joined_[joined], reduction);
+      else for_each([&](SingleCopySlot& slot) { combine(slot, reduction); });
     } catch (...) {
-      tell(slot);
+      for_each([this](SingleCopySlot& slot) { tell(slot); });
       throw;
     }
-    slot.taken = queue_.record();
-    slot.taking = true;
-    tell_taken(slot);
+    for_each([this](SingleCopySlot& slot) {
+      slot.taken = queue_.record();
+      slot.taking = true;
+      tell_taken(slot);
+    });
   }
 
   bool finished() override {
@@ -149,11 +160,15 @@ class SharedReverse final : public SingleCopy {
     slot.put = number_;
   }
 
-  void combine(SingleCopySlot& slot, Reduction reduction) {
+  // False: it has left a message.
+  bool claim(SingleCopySlot& slot) {
     std::uint64_t expected = granted(number_);
-    if (!slot.theirs->grant.number.compare_exchange_strong(expected, claimed(number_)))
-      return take_left(slot, slot.theirs->left, reduction);
-    follow(slot, slot.theirs->grant);
+    slot.is_claimed = slot.theirs->grant.number.compare_exchange_strong(expected, claimed(number_));
+    return slot.is_claimed && follow(slot, slot.theirs->grant);
+  }
+
+  void combine(SingleCopySlot& slot, Reduction reduction) {
+    if (!slot.is_claimed) return take_left(slot, slot.theirs->left, reduction);
     queue_.enqueue(slot.copies, slot.peer.plan.bases.data(), arrays_.bases(), reduction);
   }
 

@@ -6,6 +6,8 @@
 // process that opened it still uses it. Streams that are destroyed complete their operations later.
 // Handles name whole allocations; the next allocation at an address reuses its handle. Any call can
 // be made to fail: calls that wait or free do so all the same, and report an earlier error.
+//
+// against_us_hip.cpp is the same driver as HIP.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -30,6 +32,11 @@
 #include <vector>
 
 #include "plan/device/driver.hpp"
+namespace against_us {
+const std::byte* seen(const std::byte* address);
+}
+#define PARHELION_LIST(type, address) \
+  reinterpret_cast<const type*>(against_us::seen(reinterpret_cast<const std::byte*>(address)))
 #include "plan/device/item.hpp"
 
 namespace against_us {
@@ -42,6 +49,9 @@ constexpr int no_memory = 2, invalid_device = 101, invalid_context = 201, map_fa
               invalid_handle = 400, capturing = 900, isolated = 905, captures_implicitly = 906;
 constexpr int devices = 2, any_device = -1;
 constexpr int pretended_failure = 719;
+#ifndef HIP_AGAINST_US
+constexpr int default_version = 12040;
+#endif
 constexpr unsigned most_blocks_x = 0x7fffffff, most_threads = 1024;
 
 [[noreturn]] void refuse(const char* what) {
@@ -128,6 +138,7 @@ struct Work {
   std::function<bool()> may_run = [] { return true; };
   Ranges reads, writes;
   std::vector<std::function<void()>> when_seen = {};
+  Module module = nullptr;  // of the kernel
 };
 
 }  // namespace against_us
@@ -180,7 +191,7 @@ struct Machine {
   std::uint64_t allocations = 0;
   long long allocations_until_exhausted = -1;
   const char* failed = "";
-  std::size_t forgiven = 0;
+  std::size_t forgiven = 0, uploaded = 0;
   Clock seen_by_host;
   Number launches = 0;
   long long calls_until_failure = -1;
@@ -197,7 +208,11 @@ Machine& machine() {
   return *instance;
 }
 thread_local std::vector<Context> current;
-int device_now() { return current.back()->device; }
+// The device of this thread; of HIP, since the program's last choice: −1: none.
+thread_local int hip_device = -1;
+int device_now() {
+  return hip_device >= 0 ? hip_device : current.empty() ? 0 : current.back()->device;
+}
 
 long long between(long long low, long long high) {
   return low +
@@ -223,6 +238,7 @@ T* seen(T* address) {
   return memory == nullptr ? address
                            : reinterpret_cast<T*>(memory->seen + (number - memory->first));
 }
+const std::byte* seen(const std::byte* address) { return seen<const std::byte>(address); }
 
 void require_there(const Ranges& ranges, int device) {
   for (const Range& each : ranges) {
@@ -407,14 +423,19 @@ Range range(const void* first, std::size_t bytes) {
   return {number, number + bytes};
 }
 
-// Maps memory at the driver's address and, without access, at the device's.
+// Maps memory at the driver's address; at the device's, the host has a place without memory.
 bool map(Memory& memory, std::size_t pages, bool on_device) {
-  const auto map_at = [&](std::uintptr_t place, int access) {
-    return mmap(reinterpret_cast<void*>(place), pages, access,
-        MAP_SHARED | (place != 0 ? MAP_FIXED : 0), memory.descriptor, 0);
+  const auto map_at = [&](std::uintptr_t place, int access, int how) {
+    return mmap(reinterpret_cast<void*>(place), pages, access, how | (place != 0 ? MAP_FIXED : 0),
+        memory.descriptor, 0);
   };
-  void* const there = map_at(0, PROT_READ | PROT_WRITE);
-  void* const first = on_device ? map_at(memory.first, PROT_NONE) : there;
+  void* const there = map_at(0, PROT_READ | PROT_WRITE, MAP_SHARED);
+  void* first = there;
+  if (on_device) {
+    const int file = std::exchange(memory.descriptor, -1);
+    first = map_at(memory.first, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    memory.descriptor = file;
+  }
   memory.first = reinterpret_cast<std::uintptr_t>(first);
   memory.seen = static_cast<std::byte*>(there);
   memory.pages = pages;
@@ -501,8 +522,10 @@ using namespace against_us;
 #define BEGIN_CALL \
   const std::lock_guard lock(machine().mutex); \
   if (fails(__func__)) return pretended_failure
+#ifndef REQUIRE_CONTEXT
 #define REQUIRE_CONTEXT \
   if (current.empty() || current.back() == nullptr) return invalid_context
+#endif
 #define BEGIN_CALL_IN_CONTEXT \
   BEGIN_CALL; \
   REQUIRE_CONTEXT
@@ -512,13 +535,17 @@ using namespace against_us;
   REQUIRE_CONTEXT; \
   const int reported = fails(__func__) ? pretended_failure : +success
 
+#ifndef HIP_AGAINST_US
+bool has_kernel(const char* text) { return std::strstr(text, ".entry parhelion_copy(") != nullptr; }
+#endif
+
 DRIVER_CALL(cuGetErrorName, int status, const char** name) {
   *name = status == pretended_failure ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_OF_THIS_DRIVER";
   return success;
 }
 DRIVER_CALL(cuDriverGetVersion, int* version) {
   const char* const told = std::getenv("AGAINST_US_VERSION");
-  *version = told != nullptr ? std::atoi(told) : 12040;
+  *version = told != nullptr ? std::atoi(told) : default_version;
   return success;
 }
 DRIVER_CALL(cuInit, unsigned) {
@@ -598,6 +625,7 @@ DRIVER_CALL(cuCtxPopCurrent_v2, Context* context) {
   if (current.empty()) return invalid_context;
   *context = current.back();
   current.pop_back();
+  hip_device = -1;
   return success;
 }
 DRIVER_CALL(cuCtxGetCurrent, Context* context) {
@@ -722,6 +750,7 @@ DRIVER_CALL(cuMemFreeHost, void* memory) {
 DRIVER_CALL(cuMemcpyHtoDAsync_v2, Address to, const void* from, std::size_t bytes, Stream stream) {
   BEGIN_CALL_IN_CONTEXT;
   auto* const first = reinterpret_cast<std::byte*>(to);
+  machine().uploaded += bytes;
   std::vector<std::byte> copy(bytes);  // pageable memory is copied at the call
   std::memcpy(copy.data(), from, bytes);
   return put_now(stream, work_on({}, {range(first, bytes)}, [copy, there = seen(first)] {
@@ -789,14 +818,16 @@ DRIVER_CALL(cuMemcpy3DAsync_v2, const Copy3d* given, Stream stream) {
 }
 DRIVER_CALL(cuModuleLoadData, Module* module, const void* text) {
   BEGIN_CALL_IN_CONTEXT;
-  if (std::strstr(static_cast<const char*>(text), ".entry parhelion_copy(") == nullptr)
-    return invalid_value;
+  if (!has_kernel(static_cast<const char*>(text))) return invalid_value;
   *module = new ModuleOfDriver{{device_now()}};
   machine().modules.insert(*module);
   return success;
 }
 DRIVER_CALL(cuModuleUnload, Module module) {
   BEGIN_REPORTING_CALL;
+  for (const auto& stream : machine().all)
+    for (const auto& each : stream->unseen)
+      if (each->module == module) refuse("a module is unloaded that an operation may still use");
   if (machine().modules.erase(module) == 0) refuse("a module is unloaded that there is not");
   delete module;
   return reported;
@@ -808,25 +839,41 @@ DRIVER_CALL(cuModuleGetFunction, Function* function, Module module, const char* 
   *function = &module->copy;
   return success;
 }
+void require_table(const Ranges& table) {
+  require_there(table, device_now());
+  const Ranges all = joined(table, false);
+  for (const auto& other : machine().all)
+    for (const auto& each : other->unseen)
+      if (meet(each->writes, all)) refuse("a launch before its table is there");
+}
 DRIVER_CALL(cuLaunchKernel, Function function, unsigned x, unsigned y, unsigned z, unsigned threads,
     unsigned more_y, unsigned more_z, unsigned, Stream stream, void** parameters, void**) {
   BEGIN_CALL_IN_CONTEXT;
   if (x == 0 || x > most_blocks_x || y != 1 || z != 1 || threads == 0 || threads > most_threads ||
       more_y != 1 || more_z != 1)
     return invalid_value;
-  if (std::ranges::none_of(machine().modules, [=](Module each) { return &each->copy == function; }))
-    refuse("a kernel is launched that there is not");
+  const auto module =
+      std::ranges::find_if(machine().modules, [=](Module each) { return &each->copy == function; });
+  if (module == machine().modules.end()) refuse("a kernel is launched that there is not");
   if (function->device != device_now()) return invalid_handle;
   Launch launch;
   std::memcpy(&launch, parameters[0], sizeof launch);
-  const Ranges table{range(launch.table,
+  Ranges table{range(launch.table,
       static_cast<std::size_t>(launch.ops) + static_cast<std::size_t>(launch.count) * sizeof(Op))};
-  require_there(table, device_now());
-  for (const auto& other : machine().all)
-    for (const auto& each : other->unseen)
-      if (meet(each->writes, table)) refuse("a launch before its table is there");
+  require_table(table);
+  const Op* const ops = reinterpret_cast<const Op*>(seen(launch.table) + launch.ops);
+  for (const Op& op : std::vector<Op>(ops, ops + launch.count)) {
+    const auto add = [&](long long list, std::size_t size) {
+      if (list != 0)
+        table.push_back(range(
+            reinterpret_cast<const void*>(list), static_cast<std::size_t>(op.count[0]) * size));
+    };
+    add(op.src_list, sizeof(int)), add(op.dst_list, sizeof(int)), add(op.runs, sizeof(RunItem));
+  }
+  require_table(table);
   auto work = work_of(launch);
-  work->reads.push_back(table.front());  // until it has run
+  work->module = *module;
+  work->reads.insert(work->reads.end(), table.begin(), table.end());  // until it has run
   work->reads = joined(std::move(work->reads), false);
   ++machine().launches;
   return put_now(stream, std::move(work));
@@ -931,13 +978,19 @@ DRIVER_CALL(cuEventQuery, EventHandle event) {
 
 DRIVER_CALL(against_us_make_current) {  // like the program's cuCtxSetCurrent
   current.push_back(&machine().contexts[machine().chosen]);
+  hip_device = -1;
   return success;
 }
 extern "C" void against_us_choose(int device) {  // of the next against_us_make_current
   const std::lock_guard lock(machine().mutex);
   machine().chosen = device;
 }
-extern "C" std::size_t against_us_contexts() { return current.size(); }
+// Contexts of this thread; 99: HIP's device is not the program's.
+extern "C" std::size_t against_us_contexts() {
+  const bool is_kept =
+      hip_device < 0 || hip_device == (current.empty() ? 0 : current.back()->device);
+  return is_kept ? current.size() : 99;
+}
 extern "C" std::byte* against_us_seen(std::byte* memory) {
   const std::lock_guard lock(machine().mutex);
   return seen(memory);
@@ -990,6 +1043,30 @@ extern "C" void against_us_set_pools(int every) {  // 1: all allocations are fro
   const std::lock_guard lock(machine().mutex);
   machine().has_pools = every != 0;
   machine().pools_alone = every == 1;
+}
+// Bytes of device memory, except managed, that the host can touch.
+extern "C" std::size_t against_us_reachable() {
+  const std::lock_guard lock(machine().mutex);
+  std::size_t bytes = 0;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  for (char line[4096]; std::fgets(line, sizeof line, maps) != nullptr;) {
+    std::uintptr_t first = 0, end = 0;
+    char access[5] = {};
+    if (std::sscanf(line, "%lx-%lx %4s", &first, &end, access) != 3 || access[0] != 'r') continue;
+    for (const auto& [at, memory] : machine().memory)
+      if (memory.on_device && memory.device != any_device && at < end && first < at + memory.bytes)
+        bytes += std::min(end, at + memory.bytes) - std::max(first, at);
+  }
+  std::fclose(maps);
+  return bytes;
+}
+extern "C" std::size_t against_us_modules() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().modules.size();
+}
+extern "C" std::size_t against_us_uploaded() {  // bytes copied from the host
+  const std::lock_guard lock(machine().mutex);
+  return machine().uploaded;
 }
 extern "C" std::size_t against_us_events() {
   const std::lock_guard lock(machine().mutex);

@@ -1,9 +1,11 @@
 // Exchanges of device arrays: their order with the program's streams, rejected input, failing
 // driver calls.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "core/orphans.hpp"
@@ -235,6 +237,27 @@ CASE("a reverse exchange follows the stream, and what comes after its end follow
   }
 }
 
+CASE("an exchange may be destroyed before its last copies are made") {
+  const Solver solver;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    for (int time = 0; time < 6; ++time) {
+      const auto queue = queue_of_stream(solver.stream);
+      solver.start(time);
+      {
+        Exchange exchange(solver.domain, {solver.field()}, {transport});
+        if (solver.driver.reachable != nullptr) {
+          EXPECT_EQ(solver.driver.reachable(), 0u);
+        }
+        exchange(*queue);
+        solver.start(time);
+        exchange(*queue);
+      }
+      solver.expect_filled(time);
+    }
+  }
+}
+
 CASE("an exchange without a stream follows all that the program has put on the device") {
   const Solver solver;
   Exchange exchange(solver.domain, {solver.field()});
@@ -277,7 +300,11 @@ CASE("views find out where arrays are, and arrays of several places are refused"
   places = {unknown.blocks[0].first};
   EXPECT_TRUE(holds(error_of([&] { on_host(places); }), "an array is on device"));
   on_host();
-  if (solver.driver.fail == nullptr) return;
+  if (solver.driver.last_error != nullptr) {
+    EXPECT_EQ(solver.driver.last_error(), 0);  // the program may ask for it
+  }
+  if (solver.driver.fail == nullptr || std::getenv("PARHELION_TEST_PRELOAD") != nullptr)
+    return;  // an MPI that moves device memory calls the driver, too
   std::vector<double> other(values);
   const Field moved = view(solver.domain, other.data());
   solver.driver.fail(1000);  // counts calls
@@ -397,6 +424,11 @@ CASE("exchanges of arrays on two devices run each on its own") {
       }
       first.expect_filled(time), second.expect_filled(time + 1);
     }
+    void* context = nullptr;  // the program's device stays the current one
+    first.choose(0), first.driver.make_current();
+    there();
+    EXPECT_EQ(first.driver.contexts(), 3u);
+    first.driver.pop_context(&context);
   }
 }
 
@@ -447,7 +479,9 @@ CASE("each call of the driver that fails becomes an error, and nothing is left")
       failed += !error.empty();
       CAPTURE(std::string(solver.driver.failed()));
       // Without its context, nothing of it can be given back.
-      if (solver.driver.failed() == std::string("cuCtxPushCurrent_v2"))
+      const std::string made_to_fail = solver.driver.failed();
+      if (made_to_fail == "cuCtxPushCurrent_v2" || made_to_fail == "hipSetDevice" ||
+          made_to_fail == "hipGetDevice")
         solver.driver.forgive(alive);
       ASSERT_EQ(solver.driver.alive(), alive);
       ASSERT_FALSE(testing::Test::HasFailure());
@@ -498,9 +532,11 @@ CASE("a driver that is too old, or none, is told by name") {
   Field field = view(domain, u.data());
   field.space = MemorySpace::device;
   const std::string error = error_of([&] { Exchange(domain, {field}); });
-  if (const char* const version = std::getenv("AGAINST_US_VERSION"); version != nullptr)
-    EXPECT_TRUE(
-        holds(error, "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: update it"));
+  if (std::getenv("AGAINST_US_VERSION") != nullptr)
+    EXPECT_TRUE(holds(error, std::getenv("PARHELION_HIP") != nullptr
+                                 ? "is of HIP 5.7: a driver of HIP 6.0 or newer is needed: update"
+                                 : "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: "
+                                   "update it"));
   else if (!driver_against_us()) EXPECT_TRUE(holds(error, "no driver of CUDA is in use"));
 }
 
@@ -540,8 +576,242 @@ CASE("one launch packs the messages to all neighbors, and one unpacks those from
     return solver.driver.launches() - before;
   };
   EXPECT_EQ(launches_of([&] { exchange(); }), 2u);
-  // Combined in the order of ranks: a launch for each neighbor.
-  EXPECT_EQ(launches_of([&] { exchange.reverse(Reduction::sum); }), 3u);
+  EXPECT_EQ(launches_of([&] { exchange.reverse(Reduction::sum); }), 2u);
+}
+
+CASE("cells of several neighbors are combined by as many launches as ranks that share one") {
+  const Solver solver;
+  if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
+  const int rank = solver.world.rank(), others = solver.ranks - 1;
+  // Rank 0's cells: one that all ranks read, then one for each of them, in different orders.
+  std::vector<global_index> wanted;
+  if (rank > 0) wanted = {rank, 0};
+  const IndexedDomain domain(rank == 0 ? 1 + others : 0, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(64 * sizeof(double));
+  auto* const seen = reinterpret_cast<double*>(memory.get());
+  double* const u = Solver::on_device(seen);
+  Field field = view(domain, u, u + 32, 1);
+  field.space = MemorySpace::device;
+  Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  const auto launches_of = [&](auto&& call) {
+    const std::uint64_t before = solver.driver.launches();
+    call();
+    return solver.driver.launches() - before;
+  };
+  const double parts[] = {1, 0x1p-53, 0x1p-53, -1};  // whose sum depends on the order
+  double wants = 0.5;
+  for (int k = 0; k < others; ++k) wants += parts[(k + 1) % 4];
+  std::fill(seen, seen + 64, 0.5);
+  seen[32] = rank, seen[33] = parts[rank % 4];
+  const std::uint64_t launches = launches_of([&] { exchange.reverse(Reduction::sum); });
+  solver.driver.synchronize();
+  if (rank > 0) return;
+  EXPECT_EQ(launches, static_cast<std::uint64_t>(others));
+  EXPECT_EQ(seen[0], wants);
+  for (int k = 1; k <= others; ++k) EXPECT_EQ(seen[k], k + 0.5);
+}
+
+CASE("ghosts of one cell twice on each of several ranks are combined where they belong") {
+  const Solver solver;
+  constexpr int cells = 40;
+  const int rank = solver.world.rank(), others = solver.ranks - 1;
+  std::vector<global_index> wanted;
+  for (int k = 0; rank > 0 && k < 2 * cells; ++k)
+    wanted.push_back(k * (rank % 2 == 0 ? 7 : 3) % cells);
+  const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(3 * cells * sizeof(double));
+  auto* const seen = reinterpret_cast<double*>(memory.get());
+  double* const u = Solver::on_device(seen);
+  Field field = view(domain, u, u + cells, 1);
+  field.space = MemorySpace::device;
+  for (const std::string& transport : device_transports()) {
+    CAPTURE(transport);
+    Exchange exchange(build_pattern(domain), {field}, {transport});
+    for (int k = 0; k < cells; ++k) seen[k] = k;
+    for (int k = 0; rank > 0 && k < 2 * cells; ++k)
+      seen[cells + k] = static_cast<double>(100 * (wanted[k] + 1));
+    exchange.reverse(Reduction::sum);
+    solver.driver.synchronize();
+    for (int k = 0; rank == 0 && k < cells; ++k) ASSERT_EQ(seen[k], k + 200.0 * (k + 1) * others);
+  }
+}
+
+CASE("two transports combine the values of their neighbors in the order of ranks") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr || Communicator(MPI_COMM_WORLD).size() < 4) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    constexpr int cells = 64;
+    const int rank = solver.world.rank();
+    // Small pieces of ranks 1 and 3 by MPI, a large one of rank 2 between them.
+    std::vector<global_index> wanted;
+    for (int k = 0; k < (rank == 2 ? cells : rank % 2); ++k) wanted.push_back(k);
+    const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
+    const std::shared_ptr<std::byte> memory = allocate_slow(2 * cells * sizeof(double));
+    auto* const seen = reinterpret_cast<double*>(memory.get());
+    double* const u = Solver::on_device(seen);
+    Field field = view(domain, u, u + cells, 1);
+    field.space = MemorySpace::device;
+    Exchange exchange(build_pattern(domain), {field}, {"device_ipc|mpi+mpi"});
+    const double of_rank[] = {0, 1, -1, 0x1p-60};  // 0, if rank 2 is the last one
+    std::fill(seen, seen + cells, 0);
+    std::fill(seen + cells, seen + 2 * cells, rank < 4 ? of_rank[rank] : 0);
+    exchange.reverse(Reduction::sum);
+    solver.driver.synchronize();
+    if (rank == 0) {
+      EXPECT_EQ(seen[0], 0x1p-60);
+      EXPECT_EQ(seen[1], -1);
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
+CASE("one launch writes the ghosts of all neighbors, and one combines those of all") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    const CartesianDomain domain{{4 * solver.ranks, 6},
+        {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
+    if (solver.ranks > 2) {
+      Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"device_ipc"});
+      std::uint64_t forward = 9, reverse = 9;
+      const auto count = [&](std::uint64_t& fewest, auto&& call) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const std::uint64_t before = driver.launches();
+        call();
+        fewest = std::min(fewest, driver.launches() - before);
+      };
+      // Neighbors that begin late are served on their own.
+      for (int time = 0, late = 1; time < 2000 && late != 0; ++time) {
+        count(forward, [&] { exchange(); });
+        count(reverse, [&] { exchange.reverse(Reduction::replace); });
+        const int late_here = forward > 1;
+        MPI_Allreduce(&late_here, &late, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      }
+      EXPECT_EQ(forward, 1u);
+      // Ranks that wait for their neighbors leave messages for them, by more launches.
+      const char* const left = std::getenv("PARHELION_BEGIN_BYTES");
+      if (left != nullptr && std::string(left) == "0") {
+        EXPECT_EQ(reverse, 1u);
+      }
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
+CASE("a rank that only sends serves neighbors that begin late") {
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.set_pools == nullptr) return;
+  const bool pools = driver.has_pools();
+  driver.set_pools(0);
+  {
+    const Solver solver;
+    const int rank = solver.world.rank();
+    const IndexedDomain domain(rank == 0 ? 2 : 0,
+        rank == 0 ? std::vector<global_index>{} : std::vector<global_index>{1}, solver.world);
+    double* const u = Solver::on_device(solver.u);
+    Field field = view(domain, u, u + 4, 1);
+    field.space = MemorySpace::device;
+    Exchange exchange(build_pattern(domain), {field}, {solver.ranks > 1 ? "device_ipc" : "mpi"});
+    for (int time = 0; time < 3; ++time) {
+      std::fill(solver.u, solver.u + values, rank == 0 ? time : -1);
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 * rank));
+      exchange();
+      solver.driver.synchronize();
+      EXPECT_EQ(solver.u[4], time);
+    }
+  }
+  driver.set_pools(pools ? 2 : 0);
+}
+
+CASE("exchanges of one context share the kernel, and programs their lists") {
+  if (driver_against_us().modules == nullptr) return;
+  const Solver solver;
+  const std::size_t before = solver.driver.modules();
+  {
+    const Exchange first(solver.domain, {solver.field()}, {"mpi"});
+    const Exchange second(solver.domain, {solver.field()}, {"mpi"});
+    EXPECT_EQ(solver.driver.modules(), before + 1);
+  }
+  EXPECT_EQ(solver.driver.modules(), before);
+  if (solver.ranks == 1) return;
+  constexpr global_index many = 10000;
+  const int next = (solver.world.rank() + 1) % solver.ranks;
+  std::vector<global_index> wanted;
+  for (global_index k = 0; k < many; k += 2) wanted.push_back(next * many + k * 7919 % many);
+  const IndexedDomain domain(many, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(3 * many * sizeof(double));
+  double* const u = Solver::on_device(reinterpret_cast<double*>(memory.get()));
+  Field field = view(domain, u, u + many, 1);
+  field.space = MemorySpace::device;
+  const std::size_t copied = solver.driver.uploaded();
+  const Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  // Packing and unpacking, forward and reverse.
+  EXPECT_LT(solver.driver.uploaded() - copied, 4 * many * sizeof(local_index) / 2 + 20000);
+}
+
+CASE("an MPI that does not move device memory is found out by a trial") {
+  if (driver_against_us().alive == nullptr) return;
+  const std::string kind = std::getenv("MOVING_MPI") != nullptr ? std::getenv("MOVING_MPI") : "";
+  const bool is_made = std::getenv("PARHELION_TEST_PRELOAD") != nullptr;
+  const bool moves = is_made && (kind.empty() || kind == "silent");
+  const Solver solver;
+  if (solver.ranks == 1) return;
+  const std::string why = "transport device_mpi: this MPI does not move device memory between";
+  const auto named = [&](const CartesianDomain& of, double* array) {
+    return error_of([&] { Exchange(of, {view(of, array)}, {"device_mpi"}); });
+  };
+  // At most 64 bytes to each neighbor, or twice as many to the only one.
+  const bool is_small = kind == "small" && solver.ranks > 2;
+  const std::string error = named(solver.domain, Solver::on_device(solver.u));
+  EXPECT_EQ(holds(error, why), !moves && !is_small) << error;
+  const CartesianDomain large(
+      {4 * solver.ranks, 200}, {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}});
+  const auto memory = allocate_slow(6 * 202 * sizeof(double));
+  double* const array = Solver::on_device(reinterpret_cast<double*>(memory.get()));
+  EXPECT_EQ(holds(named(large, array), why), !moves);
+  EXPECT_EQ(solver.driver.reachable(), 0u);
+}
+
+CASE("auto tries whether MPI moves device memory if MPI says so, or if the list asks for it") {
+  if (driver_against_us().alive == nullptr) return;
+  const std::string kind = std::getenv("MOVING_MPI") != nullptr ? std::getenv("MOVING_MPI") : "";
+  const bool is_made = std::getenv("PARHELION_TEST_PRELOAD") != nullptr;
+  const bool moves = is_made && (kind.empty() || kind == "silent");
+  const Solver solver;
+  if (solver.ranks == 1) return;
+  for (const bool is_asked : {false, true}) {
+    CAPTURE(is_asked);
+    MPI_Comm handle = MPI_COMM_NULL;  // without a choice that was learned
+    MPI_Comm_dup(MPI_COMM_WORLD, &handle);
+    if (is_asked) setenv("PARHELION_AUTO", "+device_mpi", 1);
+    {
+      const CartesianDomain domain({4 * solver.ranks, 6},
+          {.halo = 1, .periodic = true, .process_grid = {solver.ranks, 1}}, Communicator(handle));
+      const Field field = view(domain, Solver::on_device(solver.u));
+      Exchange exchange(domain, {field});
+      EXPECT_EQ(solver.driver.reachable(), 0u);
+      const std::string told = exchange.explain();
+      const bool is_tried = is_asked || (is_made && kind != "silent");
+      EXPECT_EQ(holds(told, "device_mpi"), is_tried) << told;
+      if (is_tried && kind != "small") {
+        EXPECT_EQ(holds(told, "left out: rank 0: transport device_mpi"), !moves) << told;
+      }
+      for (int time = 0; time < 4; ++time) {
+        solver.start(time);
+        exchange(field);
+        solver.expect_filled(time);
+      }
+    }
+    unsetenv("PARHELION_AUTO");
+    MPI_Comm_free(&handle);
+  }
 }
 
 CASE("nothing is left with the driver in the end") {

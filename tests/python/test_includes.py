@@ -20,7 +20,7 @@ FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements
 HEADERS_OF_C = {("c", "phl.h"), ("phl.h", "core")}  # the latter for the table of element types and reductions
 SEARCHED = ("include", "src", "bench", "bench/libraries", "examples/applications")  # besides the folder of the file that includes
 CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in",
-              "exchange_lines.hpp": "bench/apps/count_lines.py"}
+              "exchange_lines.hpp": "bench/apps/count_lines.py", "plan/device/kernel.hip.inc": "src/plan/device/kernel.hip.tar.xz"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(parhelion/[^>\n]+)>)', re.MULTILINE)
 SOURCE = re.compile(r".*\.(c|cpp|h|hpp|inl)")
 

@@ -1,9 +1,10 @@
 """Starts a test program of a build tree as ranks; needs no installed package. Users have `parhelion run`.
 
-Exit status: the program's; 124 after the time limit; 2 where it cannot be started.
+PARHELION_TEST_PRELOAD names a library that the ranks load first. Exit status: the program's; 124 after the time limit; 2 where it cannot be started.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -23,8 +24,11 @@ def main() -> int:
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    program, arguments = options.program, options.args
+    if preload := os.environ.get("PARHELION_TEST_PRELOAD"):
+        program, arguments = "/usr/bin/env", [f"LD_PRELOAD={preload}", program, *arguments]
     try:
-        launch = load_build(options.build_file).launch(options.ranks, options.program, options.args, options=options.option)
+        launch = load_build(options.build_file).launch(options.ranks, program, arguments, options=options.option)
         done = launch.run(timeout=options.timeout)
     except (BuildError, ValueError, OSError) as error:
         print(f"mpirun.py: {error}", file=sys.stderr)

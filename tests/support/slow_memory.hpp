@@ -34,10 +34,14 @@ namespace test {
   X(std::uint64_t, launches, against_us_launches, ()) \
   X(std::size_t, events, against_us_events, ()) \
   X(bool, has_pools, against_us_has_pools, ()) \
-  X(void, set_pools, against_us_set_pools, (int))
+  X(void, set_pools, against_us_set_pools, (int)) \
+  X(std::size_t, modules, against_us_modules, ()) \
+  X(std::size_t, reachable, against_us_reachable, ()) \
+  X(std::size_t, uploaded, against_us_uploaded, ()) \
+  X(int, last_error, against_us_last_error, ())
 
-/// The driver that PARHELION_TEST_DRIVER (tests/device/machine.cpp) or PARHELION_CUDA names; false:
-/// none.
+/// The driver that PARHELION_TEST_DRIVER (tests/device/machine.cpp, against_us_hip.cpp) or
+/// PARHELION_CUDA names; false: none.
 struct DriverAgainstUs {
   DriverAgainstUs();
 #define PARHELION_DECLARE(type, name, symbol, parameters) type(*name) parameters = nullptr;

@@ -41,11 +41,20 @@ inline std::vector<Route> routes_asked_for(const char* list) {
   return routes;
 }
 
-/// Whether it supports slow arrays. Pool memory has no handles for device_ipc.
+/// Whether it supports slow arrays. Pool memory has no handles for device_ipc; device_mpi needs
+/// another MPI (tests/device/moving_mpi.cpp).
 inline bool takes_slow_memory(const TransportInfo& info) {
   if (info.name == "device_ipc" && driver_against_us().has_pools()) return false;
+  if (info.name == "device_mpi" && std::getenv("PARHELION_TEST_PRELOAD") == nullptr) return false;
   const Reach reach = info.traits.reach[1];
   return reach != Reach::none && (reach != Reach::own_messages || !driver_against_us());
+}
+
+/// PARHELION_TEST_ONLY selects routes with this text in their name.
+inline void leave_those_asked_for(std::vector<Route>& routes) {
+  if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
+    std::erase_if(routes,
+        [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
 }
 
 inline void add_slow_routes(std::vector<Route>& routes) {
@@ -61,12 +70,12 @@ inline bool takes_any_array(const Route& route) {
 }
 
 /// Each usable transport (within a node with another one for the rest), some pairs, and auto.
-/// PARHELION_TEST_ONLY selects routes with this text in their name.
 inline std::vector<Route> all_routes() {
   if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
   std::vector<Route> routes;
   if (driver_against_us()) {
     add_slow_routes(routes);
+    leave_those_asked_for(routes);
     return routes;
   }
   for (const TransportInfo& info : transports())
@@ -77,9 +86,7 @@ inline std::vector<Route> all_routes() {
   if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
   routes.push_back({"auto", Memory::node_shared});
   if (std::getenv("PARHELION_TEST_SLOW")) add_slow_routes(routes);
-  if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
-    std::erase_if(routes,
-        [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
+  leave_those_asked_for(routes);
   return routes;
 }
 

@@ -105,6 +105,8 @@ enum class Reach : std::uint8_t { none, own_messages, messages, arrays };
 struct Traits {
   /// Reason why it cannot serve the plan with this rank's arrays. Local. Null: serves any.
   std::function<std::string(const Plan&)> refusal = {};
+  /// Whether the tuner benchmarks it unless PARHELION_AUTO adds it. Local. Null: it does.
+  std::function<bool()> is_promising = {};
   /// By memory space: host, device.
   std::array<Reach, 2> reach = {Reach::arrays, Reach::none};
   /// Writes large pieces directly into the neighbor's arrays (single-copy). The tuner benchmarks

@@ -212,7 +212,7 @@ def any_array(value: Any, name: str) -> np.ndarray:
             raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
         if told.get("stream") == 0:
             raise ValueError(f"{name} has stream 0, which the protocol forbids: use None for none, 1 for the default stream, 2 for the thread's")
-    elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
+    elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _DEVICES:
         shape, strides, kind, address = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
         told = {"shape": tuple(shape), "strides": tuple(strides), "typestr": kind, "data": (address, False)}
     else:
@@ -222,7 +222,7 @@ def any_array(value: Any, name: str) -> np.ndarray:
     return _exchangeable(array, name)
 
 
-_CUDA = (2, 13)  # DLPack device types: device and managed memory
+_DEVICES = (2, 10, 13)  # DLPack device types: CUDA, ROCm, CUDA's managed memory
 
 
 class _Located:

@@ -322,7 +322,7 @@ CHECKS = (
     Check("CUDA IPC", cuda_ipc, "device_ipc"),
 )
 # Probe of each transport; MPI transports need only a build.
-NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX", "device_ipc": "CUDA IPC"}
+NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX", "device_ipc": "CUDA IPC", "device_mpi": "CUDA"}
 OVER_MPI = ("mpi", "mpi_neighbor")
 
 
@@ -344,7 +344,7 @@ def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     why_not = built.get(finding.name)
     if finding.name == "ucx" and why_not == "":  # most MPIs include UCX
         return Finding("ucx", True, "a build finds its library")
-    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # phl-bench --list does not load the driver
+    if why_not == "" or not finding.works or (finding.name.startswith("device_") and why_not):  # phl-bench --list does not load the driver
         return finding
     if not built:
         return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -18,6 +20,9 @@ namespace {
 constexpr const char* kernel_text =
 #include "plan/device/kernel.ptx"
     ;
+alignas(4096) constexpr unsigned char hip_kernels[] = {
+#include "plan/device/kernel.hip.inc"
+};
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
 constexpr int out_of_memory = 2;
 constexpr const char* in_capture =
@@ -28,7 +33,26 @@ bool is_of_capture(int status) { return status >= 900 && status <= 908; }
 
 static_assert(Op::most_dims == StridedOp::most_dims && sizeof(local_index) == sizeof(int));
 
-// An array's context, with the kernel and tables of one plan.
+// A context's module, from the first plan to the last one that uses it. Requires the context to be
+// current.
+std::shared_ptr<ModuleOfDriver> module_of(Context context) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<Context, std::weak_ptr<ModuleOfDriver>>;
+  const std::lock_guard lock(mutex);
+  auto& here = (*known)[context];
+  std::shared_ptr<ModuleOfDriver> found = here.lock();
+  if (found) return found;
+  Module made = nullptr;
+  const void* const image = driver().is_hip ? static_cast<const void*>(hip_kernels) : kernel_text;
+  check(driver().load_module(&made, image), "cuModuleLoadData");
+  const auto unload = [context](Module module) {
+    at_end(context, [&] { driver().unload_module(module); });
+  };
+  here = found = std::shared_ptr<ModuleOfDriver>(made, unload);
+  return found;
+}
+
+// An array's context, with the tables of one plan.
 class Device {
  public:
   explicit Device(const std::byte* array) {
@@ -43,13 +67,11 @@ class Device {
     if (unified == 0)
       refuse("device ", ordinal_,
           " does not share addresses with the host: use arrays in the host's memory");
-    const auto address = reinterpret_cast<Address>(array);
-    if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
-        context_ == nullptr)
-      take_primary();  // pool memory belongs to no context
+    context_ = context_of(array);
+    if (context_ == nullptr) take_primary();
   }
   ~Device() {
-    if (module_ != nullptr) at_end(context_, [&] { driver().unload_module(module_); });
+    module_.reset();
     block_.reset();
     if (has_primary_) driver().release_primary(ordinal_);
   }
@@ -58,21 +80,27 @@ class Device {
 
   Context context() const { return context_; }
   int ordinal() const { return ordinal_; }
-  /// Requires the context to be current.
   Function kernel() const { return kernel_; }
 
-  /// Copies the table to the device. Small tables share a block of memory.
-  std::shared_ptr<const char> upload(const std::vector<char>& table) {
+  /// Copies the table to the device, after `place` has its address there. Small tables share a
+  /// block of memory.
+  template <class Place>
+  std::shared_ptr<const char> upload(const std::vector<char>& table, Place&& place) {
     constexpr std::size_t line = 256, usual_block = 256 << 10;
     const std::size_t bytes = (table.size() + line - 1) / line * line;
     const Current current(context_);
-    load_kernel();
+    if (!module_) module_ = module_of(context_);
+    if (kernel_ == nullptr)
+      check(
+          driver().get_function(&kernel_, module_.get(), "parhelion_copy"), "cuModuleGetFunction");
     if (bytes > left_) {
       left_ = 0;
-      block_ = allocate(std::max(bytes, usual_block));
-      next_ = block_.get();
+      const auto block = allocate(context_, std::max(bytes, usual_block));
+      next_ = reinterpret_cast<const char*>(block.get());
+      block_ = {block, next_};
       left_ = std::max(bytes, usual_block);
     }
+    place(next_);
     Stream stream = nullptr;
     check(driver().create_stream(&stream, stream_non_blocking), "cuStreamCreate");
     const int copied = driver().copy_to_device(
@@ -86,13 +114,6 @@ class Device {
   }
 
  private:
-  std::shared_ptr<const char> allocate(std::size_t bytes) const {
-    Address first = 0;
-    check(driver().allocate(&first, bytes), "cuMemAlloc");
-    return {reinterpret_cast<const char*>(first), [context = context_, first](const char*) {
-              at_end(context, [&] { driver().free_memory(first); });
-            }};
-  }
   void take_primary() {
     unsigned flags = 0;
     int active = 0;
@@ -104,16 +125,11 @@ class Device {
     check(driver().retain_primary(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
     has_primary_ = true;
   }
-  void load_kernel() {
-    if (kernel_ != nullptr) return;
-    if (module_ == nullptr) check(driver().load_module(&module_, kernel_text), "cuModuleLoadData");
-    check(driver().get_function(&kernel_, module_, "parhelion_copy"), "cuModuleGetFunction");
-  }
 
   int ordinal_ = -1;
   Context context_ = nullptr;
   bool has_primary_ = false;
-  Module module_ = nullptr;
+  std::shared_ptr<ModuleOfDriver> module_;
   Function kernel_ = nullptr;
   std::shared_ptr<const char> block_;  // of the next small tables
   const char* next_ = nullptr;
@@ -126,15 +142,24 @@ struct Part {
   std::vector<int> src_bases, dst_bases;
 };
 
+// Lists by their place on the host, and where they are on the device. Negative: minus the offset
+// in a table that has no place yet.
+using Lists = std::map<std::pair<const void*, byte_count>, long long>;
+
 struct Compiled {
   std::vector<Part> parts;  // run in order
   std::shared_ptr<const Device> device;
   std::shared_ptr<const char> table;
+  Lists lists;
 };
 
 class Compiler {
  public:
-  explicit Compiler(const Program& program) {
+  Compiler(const Program& program, const std::vector<const void*>& repeated) {
+    for (const void* each : repeated) {
+      const Lists& theirs = static_cast<const Compiled*>(each)->lists;
+      lists.insert(theirs.begin(), theirs.end());
+    }
     const Levels levels = levels_of(program);
     for (const Program& level : levels.levels) {
       for (const StridedOp& op : level.strided) add(op);
@@ -142,9 +167,26 @@ class Compiler {
       for (const RunsOp& op : level.runs) add(op);
       close();
     }
+    has_own_lists_ =
+        program.dependence != Dependence::none && !(program.runs.empty() && levels.lists.empty());
   }
   std::vector<Part> parts;
   std::vector<char> table;
+  Lists lists;
+
+  void place(const char* table_there) {
+    const auto move = [&](long long& list) {
+      if (list < 0) list = reinterpret_cast<long long>(table_there) - list;
+    };
+    for (Part& part : parts) {
+      part.launch.table = table_there;
+      Op* const ops = reinterpret_cast<Op*>(table.data() + part.launch.ops);
+      for (Op* op = ops; op < ops + part.launch.count; ++op)
+        for (long long* list : {&op->src_list, &op->dst_list, &op->runs}) move(*list);
+    }
+    for (auto& [list, at] : lists) move(at);
+    if (has_own_lists_) lists.clear();  // their places on the host are free now
+  }
 
  private:
   template <class T>
@@ -156,8 +198,16 @@ class Compiler {
     table.insert(table.end(), first, first + count * sizeof(T));
     return static_cast<long long>(at);
   }
-  long long append(const local_index* list, byte_count count) {
-    return list == nullptr ? 0 : append(list, static_cast<std::size_t>(count));
+  // Appends each list once.
+  template <class Append>
+  long long at(const void* list, byte_count count, Append&& append) {
+    if (list == nullptr) return 0;
+    const auto [known, is_new] = lists.try_emplace({list, count}, 0);
+    if (is_new) known->second = -append();
+    return known->second;
+  }
+  long long at(const local_index* list, byte_count count) {
+    return at(list, count, [&] { return append(list, static_cast<std::size_t>(count)); });
   }
 
   template <class From>
@@ -184,8 +234,8 @@ class Compiler {
     op.count[0] = from.count;
     op.src_stride[0] = from.src_stride;
     op.dst_stride[0] = from.dst_stride;
-    op.src_list = append(from.src_list, from.count);
-    op.dst_list = append(from.dst_list, from.count);
+    op.src_list = at(from.src_list, from.count);
+    op.dst_list = at(from.dst_list, from.count);
     add(from, op);
   }
   void add(const RunsOp& from) {
@@ -197,7 +247,7 @@ class Compiler {
     }
     Op op = op_at(from, 0);
     op.count[0] = static_cast<long long>(items.size());
-    op.runs = append(items.data(), items.size());
+    op.runs = at(from.runs.data(), op.count[0], [&] { return append(items.data(), items.size()); });
     add(from, op, first);
   }
   template <class From>
@@ -232,6 +282,7 @@ class Compiler {
     ops_.clear();
   }
 
+  bool has_own_lists_;
   Part part_;
   std::vector<Op> ops_;
 };
@@ -357,15 +408,15 @@ class DeviceExecutor final : public Executor {
     if (array != nullptr) device_ = std::make_shared<Device>(array);
   }
 
-  void compile(Program& program) override {
+  void compile(Program& program) override { compile(program, {}); }
+  void compile(Program& program, const std::vector<const void*>& repeated) {
     program.compiled = nullptr;
     if (program.empty()) return;
     if (!device_) throw std::logic_error("a program of a rank without arrays has copies");
-    Compiler made(program);
-    auto table = device_->upload(made.table);
-    for (Part& part : made.parts) part.launch.table = table.get();
-    program.compiled =
-        std::make_shared<const Compiled>(std::move(made.parts), device_, std::move(table));
+    Compiler made(program, repeated);
+    auto table = device_->upload(made.table, [&](const char* there) { made.place(there); });
+    program.compiled = std::make_shared<const Compiled>(
+        std::move(made.parts), device_, std::move(table), std::move(made.lists));
   }
   std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
 
@@ -384,6 +435,13 @@ class DeviceExecutor final : public Executor {
                 driver().free_host(first);
               });
             }};
+  }
+  std::shared_ptr<std::byte> allocate_on_device(byte_count bytes) {
+    if (!device_ || bytes == 0) return allocate(bytes);
+    using Kept = std::pair<std::shared_ptr<Device>, std::shared_ptr<std::byte>>;  // context, memory
+    const auto kept = std::make_shared<Kept>(
+        device_, device::allocate(device_->context(), static_cast<std::size_t>(bytes)));
+    return {kept, kept->second.get()};
   }
   std::string description() const override {
     return device_ ? "a kernel on device " + std::to_string(device_->ordinal()) +
@@ -409,16 +467,23 @@ std::shared_ptr<Executor> make_device_executor(const std::byte* array) {
   return std::make_shared<device::DeviceExecutor>(array);
 }
 
+void compile_repeating(
+    Executor& executor, Program& program, const std::vector<const void*>& repeated) {
+  auto* const on_device = dynamic_cast<device::DeviceExecutor*>(&executor);
+  on_device != nullptr ? on_device->compile(program, repeated) : executor.compile(program);
+}
+
+std::shared_ptr<std::byte> allocate_on_device(Executor& executor, byte_count bytes) {
+  auto* const on_device = dynamic_cast<device::DeviceExecutor*>(&executor);
+  return on_device != nullptr ? on_device->allocate_on_device(bytes) : executor.allocate(bytes);
+}
+
 std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
   using namespace device;
   constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
-  Context context = nullptr;
+  Context context = array == nullptr ? nullptr : context_of(array);
   auto* const handle = static_cast<Stream>(stream);
-  const auto address = reinterpret_cast<Address>(array);
-  if (array == nullptr ||
-      driver().get_pointer_attribute(&context, attribute_context, address) != success ||
-      context == nullptr)
-    check(driver().get_context(&context), "cuCtxGetCurrent");
+  if (context == nullptr) check(driver().get_context(&context), "cuCtxGetCurrent");
   if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
     check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
   if (context == nullptr)

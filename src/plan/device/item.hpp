@@ -6,6 +6,11 @@
 #include "plan/combinations.hpp"
 #include "plan/device/launch.hpp"
 
+// The tests' driver reaches lists at other addresses.
+#ifndef PARHELION_LIST
+#define PARHELION_LIST(type, address) reinterpret_cast<const type*>(address)
+#endif
+
 namespace parhelion::device {
 namespace {
 
@@ -165,7 +170,7 @@ Place place_of(const Launch& launch, long long item) {
   char* dst = launch.base[op.dst_base] + op.dst;
   long long rest = item - op.first;
   if (op.runs != 0) {
-    const auto* runs = reinterpret_cast<const RunItem*>(launch.table + op.runs);
+    const auto* runs = PARHELION_LIST(RunItem, op.runs);
     const RunItem& run = last_before(runs, op.count[0], rest);
     const long long offset = (rest - run.first) * chunk;
     return {&op, src + run.src + offset, dst + run.dst + offset, bytes_from(offset, run.bytes)};
@@ -175,9 +180,7 @@ Place place_of(const Launch& launch, long long item) {
   src += offset, dst += offset;
   for (int d = op.dims; d-- > 0; rest /= op.count[d]) {
     const long long i = rest % op.count[d];
-    const auto place = [&](long long list) {
-      return list == 0 ? i : reinterpret_cast<const int*>(launch.table + list)[i];
-    };
+    const auto place = [&](long long list) { return list == 0 ? i : PARHELION_LIST(int, list)[i]; };
     src += place(op.src_list) * op.src_stride[d];
     dst += place(op.dst_list) * op.dst_stride[d];
   }

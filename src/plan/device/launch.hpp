@@ -10,7 +10,7 @@ struct Op {
   long long chunks;           ///< items per piece
   long long src, dst, width;  ///< in bytes
   long long count[most_dims], src_stride[most_dims], dst_stride[most_dims];
-  long long src_list, dst_list, runs;  ///< byte offsets in the table; 0: none
+  long long src_list, dst_list, runs;  ///< addresses; 0: none
   int dims, src_base, dst_base;        ///< indices into Launch::base
   int scalar;
   int negated;
@@ -24,7 +24,7 @@ struct RunItem {
 /// Bytes per item: a slice of a piece at a multiple of this; holds whole values of every type.
 constexpr long long chunk = 16;
 
-/// Ops of one level, at the end of a table of their lists and runs.
+/// Ops of one level, in a table. Its lists and runs are there or in tables of other programs.
 struct Launch {
   static constexpr int most_bases = 56;  // keeps the parameters below 512 bytes
   const char* table;

@@ -19,13 +19,6 @@ static_assert(2 * sizeof(std::int64_t) + sizeof(IpcHandle) == sizeof(BlockPlace:
 
 Address address_of(const std::byte* at) { return reinterpret_cast<Address>(at); }
 
-// Null for memory without a context: of pools, or mapped by the program.
-Context context_of(const std::byte* array) {
-  Context context = nullptr;
-  const int status = driver().get_pointer_attribute(&context, attribute_context, address_of(array));
-  return status == success ? context : nullptr;
-}
-
 // Unique per allocation, also at reused addresses.
 std::uint64_t number_of(const std::byte* array) {
   std::uint64_t number = 0;
@@ -113,15 +106,7 @@ class DeviceIpcAccess final : public ArrayAccess {
   }
 
   std::shared_ptr<std::byte> allocate(byte_count bytes) const override {
-    const Current current(context_);
-    Address first = 0;
-    check(driver().allocate(&first, static_cast<std::size_t>(bytes)), "cuMemAlloc");
-    return {reinterpret_cast<std::byte*>(first), [context = context_](std::byte* memory) {
-              at_end(context, [&] {
-                driver().synchronize();
-                driver().free_memory(address_of(memory));
-              });
-            }};
+    return device::allocate(context_, static_cast<std::size_t>(bytes));
   }
 
   std::uint64_t identity(const std::vector<ArrayBlock>& blocks, Bases bases) const override {
@@ -139,7 +124,8 @@ class DeviceIpcAccess final : public ArrayAccess {
 }  // namespace device
 
 std::string device_ipc_unavailable() {
-  return device::find_driver() != nullptr ? "" : "no driver of CUDA is in use by this program";
+  return device::find_driver() != nullptr ? ""
+                                          : "no driver of CUDA or HIP is in use by this program";
 }
 
 std::string device_ipc_refusal(const Plan& plan) {

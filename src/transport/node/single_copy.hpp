@@ -16,6 +16,7 @@
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
+#include "transport/joined.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/peer_arrays.hpp"
@@ -104,11 +105,13 @@ struct SingleCopySlot {
   DeferredBox left;   ///< to this neighbor; forward: allocated on first use
   DeferredBox found;  ///< from this neighbor
   std::uint64_t last_deferred = 0;
-  std::uint64_t put = 0;  ///< last exchange delivered and signaled
-  bool copying = false;   ///< pending for the neighbor, not signaled
-  bool leaving = false;   ///< `copying` a deferred message
-  bool taking = false;    ///< pending read, not signaled
-  Event copied, taken;    ///< ends of those copies
+  std::uint64_t put = 0;    ///< last exchange delivered and signaled
+  bool copying = false;     ///< pending for the neighbor, not signaled
+  bool leaving = false;     ///< `copying` a deferred message
+  bool taking = false;      ///< pending read, not signaled
+  Event copied, taken;      ///< ends of those copies
+  int joined = -1;          ///< the number of the program that copies for others, too
+  bool is_claimed = false;  ///< reverse: the grant, by the owner
   bool reported = false;
 
   bool sends() const { return way->send_bytes > 0; }
@@ -129,6 +132,7 @@ class SingleCopy : public Transport {
     for_blocks(plan_, [this](int f, int b) { blocks_.push_back(written_block(plan_, f, b)); });
     places_.resize(blocks_.size());
     shake_hands(context);
+    if (!immediate_) join_copies();
   }
 
   std::string refusal() final {
@@ -159,6 +163,8 @@ class SingleCopy : public Transport {
     patience_ = node_.oversubscribed() ? 0 : 1000;  // about 20 µs
     begun_ = queue_.record();
     granted_ = false;
+    for (Joined& each : joined_)
+      each.missing = std::ranges::count(slots_, &each - joined_.data(), &SingleCopySlot::joined);
   }
 
   /// Wakes the neighbors of these slots, to which numbers were stored.
@@ -234,6 +240,16 @@ class SingleCopy : public Transport {
     queue_.enqueue(slot.way->unpack, message, arrays_.bases(), reduction);
   }
 
+  /// For slots whose arrays `follow` has found.
+  void copy_joined(Joined& joined, Reduction reduction = Reduction::replace) {
+    auto next = joined.bases.begin();
+    for (const SingleCopySlot& slot : slots_)
+      if (slot.joined >= 0 && &joined_[slot.joined] == &joined)
+        next = std::ranges::copy(slot.peer.plan.bases, next).out;
+    forward_ ? queue_.enqueue(joined.program, arrays_.bases(), joined.bases.data())
+             : queue_.enqueue(joined.program, joined.bases.data(), arrays_.bases(), reduction);
+  }
+
   const BoundArrays& arrays_;
   Queue& queue_;
   const bool forward_;
@@ -242,12 +258,28 @@ class SingleCopy : public Transport {
   std::shared_ptr<SingleCopyLines> lines_;
   std::shared_ptr<BlockPlace> table_;  ///< array places, for neighbors
   std::shared_ptr<std::byte> deferred_memory_;
-  std::uint64_t number_ = 0;  ///< of the exchange
-  Event begun_;               ///< after earlier work in the queue
-  bool granted_ = false;      ///< in this exchange
-  int patience_ = 0;          ///< polls before deferring, which copies twice
+  std::uint64_t number_ = 0;    ///< of the exchange
+  Event begun_;                 ///< after earlier work in the queue
+  bool granted_ = false;        ///< in this exchange
+  int patience_ = 0;            ///< polls before deferring, which copies twice
+  std::vector<Joined> joined_;  ///< on a device; forward: at most one
 
  private:
+  // Forward: for all neighbors. Reverse: for those between which no other's ghosts are combined.
+  void join_copies() {
+    const LinkPlan* before = nullptr;
+    for (SingleCopySlot& slot : slots_) {
+      if (forward_ ? !slot.sends() : !slot.receives()) continue;
+      if (before == nullptr || (!forward_ && combines_between(plan_, *before, *slot.link)))
+        joined_.emplace_back();
+      before = slot.link;
+      slot.joined = joined_.size() - 1;
+      Joined& joined = joined_.back();
+      joined.take(slot.copies, slot.peer.plan.bases, !forward_);
+    }
+    for (Joined& each : joined_) each.compile(*plan_.executor);
+  }
+
   void find_arrays(SingleCopySlot& slot) {
     slot.peer.arrays.start();
     for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b)

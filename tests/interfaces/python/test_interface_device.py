@@ -18,22 +18,34 @@ from parhelion.machine.probes import CHECKS
 ROOT = Path(__file__).parents[3]
 
 
+def compiled(source, folder):
+    library = folder / "libagainst_us.so"
+    compiler = [os.environ.get("CXX", "c++"), "-std=c++20", "-shared", "-fPIC", "-ffp-contract=off"]
+    subprocess.run([*compiler, "-I", ROOT / "include", "-I", ROOT / "src", ROOT / "tests/device" / source, "-o", library], check=True)
+    return library
+
+
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    library = tmp_path_factory.mktemp("driver") / "libagainst_us.so"
-    compiler = [os.environ.get("CXX", "c++"), "-std=c++20", "-shared", "-fPIC", "-ffp-contract=off"]
-    subprocess.run([*compiler, "-I", ROOT / "include", "-I", ROOT / "src", ROOT / "tests/device/against_us.cpp", "-o", library], check=True)
-    return library
+    return compiled("against_us.cpp", tmp_path_factory.mktemp("driver"))
+
+
+def run_on_device(build, ranks, **env):
+    done, output = run_python(build, ranks, str(PROGRAMS / "_device.py"), **env)
+    results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
+    assert done.returncode == 0 and [each for each in results if each["failure"]] == [], output
+    assert len(results) == 6, output
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("build", python_builds(), ids=lambda build: build.name)
 def test_arrays_on_a_device(build, ranks, driver):
-    program = PROGRAMS / "_device.py"
-    done, output = run_python(build, ranks, str(program), PARHELION_CUDA=str(driver))
-    results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
-    assert done.returncode == 0 and [each for each in results if each["failure"]] == [], output
-    assert len(results) == 6, output
+    run_on_device(build, ranks, PARHELION_CUDA=str(driver))
+
+
+def test_arrays_on_a_device_over_hip(tmp_path):
+    library = str(compiled("against_us_hip.cpp", tmp_path))
+    run_on_device(python_builds()[0], 2, PARHELION_CUDA="none", PARHELION_HIP=library, PARHELION_TEST_DRIVER=library)
 
 
 # What CuPy is to the page and the example, over the driver of the tests: arrays are computed at once, after what is on the current stream.

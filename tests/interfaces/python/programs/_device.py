@@ -1,4 +1,4 @@
-"""Arrays on a device, as other libraries tell of them, over the driver that PARHELION_CUDA names (tests/device/against_us.cpp)."""
+"""Arrays on a device, as other libraries tell of them, over the driver that PARHELION_CUDA or PARHELION_HIP names (tests/device/against_us.cpp)."""
 
 import ctypes
 import os
@@ -11,6 +11,7 @@ import parhelion as ph
 DRIVER = ctypes.CDLL(os.environ.get("PARHELION_TEST_DRIVER") or os.environ["PARHELION_CUDA"])
 DRIVER.against_us_seen.restype = ctypes.c_void_p
 DRIVER.against_us_make_current()
+DEVICE_TYPE = 10 if os.environ.get("PARHELION_HIP") else 2  # of DLPack
 POINTER_OF = ctypes.pythonapi.PyCapsule_GetPointer
 POINTER_OF.restype, POINTER_OF.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
@@ -38,14 +39,14 @@ class DLPack:
         self.values, self.stream = self.array.values, -1
 
     def __dlpack_device__(self):
-        return 2, 0
+        return DEVICE_TYPE, 0
 
     def __dlpack__(self, *, stream=None):
         self.stream = stream
         capsule = self.values.__dlpack__()
         tensor = POINTER_OF(capsule, b"dltensor")
         ctypes.c_void_p.from_address(tensor).value = self.array.address
-        ctypes.c_int.from_address(tensor + 8).value = 2
+        ctypes.c_int.from_address(tensor + 8).value = DEVICE_TYPE
         return capsule
 
 
