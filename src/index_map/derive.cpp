@@ -72,7 +72,6 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
     validate_together(rows.communicator(), [&] {  // before an exchange that stays broken
       refuse_places(rows.places());
-      rows.refuse_subset();
       if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
         refuse(counts.size(), " row counts are given for ", rows.domain().owned(),
             " owned rows: give one count per owned row");
