@@ -111,10 +111,10 @@ def test_ramble_gets_an_experiment_per_case_with_a_context_per_variant():
             "n_nodes": 1, "processes_per_node": 2, "n_ranks": 2, "n_threads": 1}
         assert int(experiment["RAMBLE_VARIABLES"]["repeat_index"]) == 0 and experiment["RAMBLE_VARIABLES"]["workspace_name"] in "ab"
         assert experiment["RAMBLE_VARIABLES"]["halo"] in "12" and experiment["RAMBLE_RAW_VARIABLES"] == {}
-        assert all(set(fom) == {"name", "value", "units", "origin", "origin_type", "fom_type"} for context in experiment["CONTEXTS"] for fom in context["foms"])
-    foms = [fom for experiment in results["experiments"] for context in experiment["CONTEXTS"] for fom in context["foms"]]
-    assert [fom["value"] for fom in foms if fom["name"] == "median"] == medians("a") + medians("b")
-    assert {(fom["units"], fom["fom_type"]["name"], fom["fom_type"]["better_direction"]) for fom in foms} == {("s", "TIME", "LOWER")}
+        assert all(set(merit) == {"name", "value", "units", "origin", "origin_type", "fom_type"} for context in experiment["CONTEXTS"] for merit in context["foms"])
+    foms = [merit for experiment in results["experiments"] for context in experiment["CONTEXTS"] for merit in context["foms"]]
+    assert [merit["value"] for merit in foms if merit["name"] == "median"] == medians("a") + medians("b")
+    assert {(merit["units"], merit["fom_type"]["name"], merit["fom_type"]["better_direction"]) for merit in foms} == {("s", "TIME", "LOWER")}
     assert len({experiment["name"] for experiment in results["experiments"]}) == 8
 
 
