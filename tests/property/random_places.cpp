@@ -517,7 +517,7 @@ CASE("lists that do not fit each other, and places that are none, are refused on
   EXPECT_TRUE(holds(placed({{}, {}}), "0 places of owned cells were passed and the map has 1"));
   EXPECT_TRUE(holds(placed({{-1}, {}}), "place -1 is not in an array"));
   EXPECT_TRUE(holds(placed({{first ? 6 : 5}, {}, {2, 3}}), "place 6 is not in an array of 6"));
-  EXPECT_TRUE(holds(placed({{0}, {}, {2, 3}, 3}), "in front of dimension 0 to 2"));
+  EXPECT_TRUE(holds(placed({{0}, {}, {2, 3}, 3}), "before dimension 0 … 2"));
   std::vector<double> small(3), x(12);
   EXPECT_TRUE(holds(placed({{2147483647}, {}}), "place 2147483647 is not in an array"));
   const IndexMap good = one.placed({{5}, {}});

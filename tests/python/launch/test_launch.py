@@ -206,7 +206,7 @@ def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
         assert launched.argv == ["srun", "--mpi=cray_shasta", "a b", "-n", "2", "a.out"]
         assert launched.false_start is None
         assert build.launch(2, "a.out", options=["-l"], env=env).argv[3:6] == ["-l", "-n", "2"]
-    with pytest.raises(launch.BuildError, match="PARHELION_LAUNCHER=srun ' is no command line"):
+    with pytest.raises(launch.BuildError, match="PARHELION_LAUNCHER=srun ' is not a command line"):
         build.launch(2, "a.out", env={"PARHELION_LAUNCHER": "srun '"})
 
 

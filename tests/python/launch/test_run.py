@@ -118,7 +118,7 @@ def test_another_build_than_that_of_the_program_is_refused():
 
 
 def test_a_program_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match="solver-of-nobody is no .* such as ./solver-of-nobody, and check that it is executable"):
+    with pytest.raises(InputError, match="solver-of-nobody is not .* such as ./solver-of-nobody, and check that it is executable"):
         choose(["solver-of-nobody"], None)
     with pytest.raises(InputError, match="/nowhere/solver is not an executable program: check the path, and that it is executable"):
         choose(["/nowhere/solver"], None)

@@ -82,7 +82,7 @@ def test_the_ranks_of_another_launcher_are_all_measured(tmp_path):
 @pytest.mark.parametrize(("words", "why"), [
     ((*CASE, "--ranks", "2"), "started with 3 ranks, but the cases need 2"),
     ((*CASE, "--against", "other"), "run it without mpiexec or srun"),
-    ((*CASE, "--label", "a=b", "--json", "x.json"), "--label, --json: ranks of mpiexec or srun measure once"),
+    ((*CASE, "--label", "a=b", "--json", "x.json"), "--label, --json: under mpiexec or srun, ranks measure once"),
     ((*CASE, "--live"), "needs two builds to alternate"),
 ])
 def test_the_ranks_of_another_launcher_are_refused_once(words, why):

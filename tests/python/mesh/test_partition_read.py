@@ -78,7 +78,7 @@ def test_a_cell_that_names_a_point_which_is_not_there_is_refused():
 
 def test_polyhedra_are_refused_by_name():
     cell = [[np.array(face) for face in ([0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3])]]
-    with pytest.raises(MeshError, match="'polyhedron4' have no table of faces"):
+    with pytest.raises(MeshError, match="'polyhedron4' are not supported"):
         mesh_from_meshio(meshio.Mesh(np.zeros((4, 3)), [("polyhedron4", cell)]))
 
 
