@@ -46,7 +46,10 @@ std::shared_ptr<ModuleOfDriver> module_of(Context context) {
   const void* const image = driver().is_hip ? static_cast<const void*>(hip_kernels) : kernel_text;
   check(driver().load_module(&made, image), "cuModuleLoadData");
   const auto unload = [context](Module module) {
-    at_end(context, [&] { driver().unload_module(module); });
+    at_end(context, [&] {
+      driver().synchronize();  // launches may be pending
+      driver().unload_module(module);
+    });
   };
   here = found = std::shared_ptr<ModuleOfDriver>(made, unload);
   return found;
