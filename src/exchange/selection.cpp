@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "exchange/stages.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -81,9 +82,30 @@ std::string requested_transport(const std::string& from_options) {
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "auto";
 }
 
-void require_transport(const ExchangeOptions& options) {
-  if (const std::string name = requested_transport(options.transport); name != "auto")
-    parse_choice(name);
+void require_reach(const TransportInfo& info, int rank, bool on_node) {
+  const std::string refusal = concat("transport ", info.name, " cannot reach rank ", rank);
+  if (info.scope == Scope::own_rank)
+    refuse(refusal,
+        ": it serves a rank's own periodic images only, which every transport does: use auto");
+  if (info.scope == Scope::same_node && !on_node)
+    refuse(refusal, ", which is on another node: use auto, or ", info.name, "+mpi");
+}
+
+Choice require_transport(const ExchangeOptions& options) {
+  const std::string name = requested_transport(options.transport);
+  return name == "auto" ? Choice{} : parse_choice(name);
+}
+
+void require_transport(
+    const ExchangeOptions& options, const Communicator& comm, const std::vector<int>& ranks) {
+  const Choice choice = require_transport(options);
+  if (choice == Choice{}) return;
+  comm.node();
+  for (const int rank : ranks) {
+    const bool on_node = comm.node_rank(rank) >= 0;
+    for (const TransportInfo* each : {choice.near, choice.small})
+      require_reach(on_node ? Choice::inside(*each) : *choice.far, rank, on_node);
+  }
 }
 
 namespace {
