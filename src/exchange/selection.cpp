@@ -297,6 +297,8 @@ class TuningCache {
     const auto known = std::ranges::find_if(all_, similar);
     return known == all_.end() ? nullptr : &known->choice;
   }
+  /// Call before `learn`, which then allocates nothing.
+  void reserve() { all_.reserve(all_.size() + 1); }
   void learn(std::uint64_t kind, std::uint64_t bytes, const Choice& choice) {
     std::erase_if(
         all_, [&](const Entry& known) { return known.kind == kind && known.bytes == bytes; });
@@ -544,10 +546,15 @@ Selected select(
   if (result.winner < 0)
     throw Error("auto finds no transport that works: " + result.standings.front().refusal,
         ErrorKind::system);
-  ghosts.restore();
+  std::string reason;
+  validate_together(comm, [&] {
+    ghosts.restore();
+    cache.reserve();
+    reason = reason_of(all, result, options);
+  });
   const Choice& winner = all[result.winner].choice;
   cache.learn(kind.value(), found.bytes, winner);
-  return {winner, trials.take_out(result.winner), reason_of(all, result, options)};
+  return {winner, trials.take_out(result.winner), std::move(reason)};
 }
 
 }  // namespace parhelion
