@@ -1,5 +1,7 @@
 #include "core/collective_step.hpp"
 
+#include <pthread.h>
+
 #include <cstdio>
 #include <new>
 #include <thread>
@@ -8,6 +10,7 @@
 #include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
 #include "parhelion/core/hash.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
@@ -70,7 +73,8 @@ struct Brought {
 
 void fill(const Communicator& comm, const Brought& mine) {
   const std::uint64_t call = Hash().add_range(own_call(comm)).value();
-  const std::uint64_t complaint = mine.complains ? comm.size() - comm.rank() : 0;
+  const std::uint64_t size = comm.size(), place = size - comm.rank(),
+                      complaint = mine.complains ? place + (mine.left ? size : 0) : 0;
   Contribution& meeting = comm.collective_state().mine;
   meeting = {complaint, mine.left, {mine.print, ~mine.print}, {call, ~call}, comm.tags_used(),
       mine.combine, {}};
@@ -92,8 +96,8 @@ Agreement found(const Communicator& comm) {
   comm.skip_tags(all.next_tag);  // a failed rank took fewer
   // Ignore notices of failures before this one.
   if (all.complaint != 0) state.entered += 2, state.completed += 2;
-  return {all.complaint == 0 ? -1 : comm.size() - static_cast<int>(all.complaint),
-      all.print[0] == ~all.print[1], all.left != 0};
+  const int size = comm.size(), place = (static_cast<int>(all.complaint) - 1) % size;
+  return {all.complaint == 0 ? -1 : size - 1 - place, all.print[0] == ~all.print[1], all.left != 0};
 }
 
 Agreement finish(const Communicator& comm) {
@@ -583,16 +587,80 @@ std::vector<std::int64_t> of_all(
   return broadcast(comm, std::move(all)).values<std::int64_t>();
 }
 
-MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
+struct BlockingCall::State {
+  std::function<MPI_Comm()> make;
+  MPI_Comm made = MPI_COMM_NULL;
+  std::exception_ptr failure = nullptr;
+  std::atomic<bool> over{false};
+  bool apart = false;  // until joined
+  pthread_t thread{};
+
+  explicit State(std::function<MPI_Comm()> by) : make(std::move(by)) {}
+  static void* run(void* state) {
+    auto& self = *static_cast<State*>(state);
+    try {
+      self.made = self.make();
+    } catch (...) {
+      self.failure = std::current_exception();
+    }
+    self.over.store(true, std::memory_order_release);
+    return nullptr;
+  }
+};
+
+BlockingCall::BlockingCall(std::function<MPI_Comm()> make)
+    : state_(std::make_shared<State>(std::move(make))) {}
+
+BlockingCall::~BlockingCall() {
+  if (!state_->apart) return;
+  pthread_detach(state_->thread);
+  try {
+    orphan(state_);
+  } catch (const std::bad_alloc&) {
+    new (std::nothrow) std::shared_ptr<State>(state_);
+  }
+}
+
+void BlockingCall::start([[maybe_unused]] double limit_s) {
+#ifndef PARHELION_SIMULATED
+  state_->apart = limit_s > 0 && mpi_serves_all_threads() &&
+                  pthread_create(&state_->thread, nullptr, &State::run, state_.get()) == 0;
+#endif
+  if (!state_->apart) State::run(state_.get());
+}
+
+bool BlockingCall::is_over() const { return state_->over.load(std::memory_order_acquire); }
+
+MPI_Comm BlockingCall::result() {
+  if (std::exchange(state_->apart, false)) pthread_join(state_->thread, nullptr);
+  if (state_->failure) std::rethrow_exception(state_->failure);
+  return state_->made;
+}
+
+MPI_Comm create_comm(const Communicator& comm, std::function<MPI_Comm()> make) {
+  BlockingCall call(std::move(make));
   agree(comm);
-  // A late rank would hang in MPI_Comm_split after others gave up. Polls often: MPI may progress
-  // one message per poll.
+  // Without a thread, a late rank would hang in the call after others gave up. Polls often: MPI may
+  // progress one message per poll.
   constexpr int polls = 64;
   for (int poll = 0; poll < polls; ++poll)
     if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");
-  MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(of, color, key, &part), "MPI_Comm_split");
-  return part;
+  call.start(setup_time_limit(current != nullptr ? current->timeout_s() : 0));
+  try {
+    for (PatientWait patience(comm, true); !call.is_over();) patience.wait();
+  } catch (...) {
+    comm.abandon();
+    throw;
+  }
+  return call.result();
+}
+
+MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
+  return create_comm(comm, [=] {
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(of, color, key, &part), "MPI_Comm_split");
+    return part;
+  });
 }
 
 void agree(const Communicator& comm, const Complaint& complaint) { agree(comm, complaint, {}); }

@@ -19,7 +19,7 @@ enum class Combine : std::uint64_t { none, sum, largest, either };
 /// match.
 struct Contribution {
   static constexpr std::size_t most_values = 32;
-  std::uint64_t complaint;  ///< size − rank (the largest: the lowest rank), else 0
+  std::uint64_t complaint;  ///< size − rank (the largest: the lowest rank), and size if it leaves
   std::uint64_t left;       ///< 1: this rank leaves the call
   std::uint64_t print[2];   ///< x and ~x: equal everywhere iff max(x) = ~max(~x)
   std::uint64_t call[2];    ///< likewise
@@ -101,7 +101,7 @@ class PatientWait {
 };
 
 struct Agreement {
-  int complainer = -1;  ///< lowest complaining rank, or −1
+  int complainer = -1;  ///< lowest complaining rank, first of those that leave the call, or −1
   bool equal = true;    ///< all prints
   bool left = false;    ///< a rank leaves the call
 };
@@ -143,7 +143,29 @@ std::vector<Message> gather(const Communicator& comm, Message own);
 /// Collective. Throws Error everywhere unless all pass the same, existing root.
 void require_root(int root, const Communicator& comm);
 
-/// Collective: an agreement, then MPI_Comm_split, which has no time limit.
+/// A call that creates a communicator: MPI has no nonblocking form. With a time limit, where MPI
+/// serves all threads, a thread makes it, so that the caller can look at the clock. Only the
+/// constructor allocates.
+class BlockingCall {
+ public:
+  explicit BlockingCall(std::function<MPI_Comm()> make);
+  /// A thread that is still in the call stays there.
+  ~BlockingCall();
+  BlockingCall(const BlockingCall&) = delete;
+  BlockingCall& operator=(const BlockingCall&) = delete;
+  void start(double limit_s);
+  /// Poll until true, then call result, which throws what `make` threw.
+  bool is_over() const;
+  MPI_Comm result();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Collective: an agreement, then `make`, as a BlockingCall.
+MPI_Comm create_comm(const Communicator& comm, std::function<MPI_Comm()> make);
+/// By MPI_Comm_split.
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key);
 
 /// Collective, by messages: the exclusive scan; `first` on rank 0.

@@ -197,7 +197,7 @@ void require_numbers() {
 }
 
 // On the user's communicator: ranks cannot yet send notes about who is missing.
-void await_all(MPI_Comm user, MPI_Request& request) {
+void await_all(MPI_Comm user, const std::function<bool()>& have_come) {
   const double limit_s = setup_time_limit(0), start = MPI_Wtime();
   int rank = 0, size = 0;
   MPI_Comm_rank(user, &rank);
@@ -211,9 +211,7 @@ void await_all(MPI_Comm user, MPI_Request& request) {
   };
   bool warned = !tells_of_waits(rank, size);
   Patience patience;
-  for (int come = 0;; patience.wait()) {
-    check_mpi(MPI_Test(&request, &come, MPI_STATUS_IGNORE), "MPI_Test");
-    if (come) return;
+  for (; !have_come(); patience.wait()) {
     const double waited_s = MPI_Wtime() - start;
     if (limit_s > 0 && waited_s >= limit_s) throw Error(not_within(limit_s), ErrorKind::timeout);
     if (!warned && waited_s >= warned_after_s)
@@ -221,6 +219,42 @@ void await_all(MPI_Comm user, MPI_Request& request) {
     warned = warned || waited_s >= warned_after_s;
   }
 }
+
+// One thread at a time is in the first use of a communicator; others wait for it. Allocates
+// nothing.
+class FirstUse {
+ public:
+  explicit FirstUse(MPI_Comm user) : user_(user) {
+    Patience patience;
+    std::unique_lock lock(mutex_);
+    for (; is_used(user); lock.lock()) {
+      lock.unlock();
+      patience.wait();
+    }
+    next_ = std::exchange(first_, this);
+  }
+  ~FirstUse() {
+    const std::lock_guard lock(mutex_);
+    FirstUse** at = &first_;
+    while (*at != this) at = &(*at)->next_;
+    *at = next_;
+  }
+  FirstUse(const FirstUse&) = delete;
+  FirstUse& operator=(const FirstUse&) = delete;
+
+ private:
+  static bool is_used([[maybe_unused]] MPI_Comm user) {
+#ifndef PARHELION_SIMULATED  // simulated ranks share a thread
+    for (const FirstUse* each = first_; each != nullptr; each = each->next_)
+      if (each->user_ == user) return true;
+#endif
+    return false;
+  }
+  static inline std::mutex mutex_;
+  static inline FirstUse* first_ = nullptr;
+  const MPI_Comm user_;
+  FirstUse* next_ = nullptr;
+};
 
 // Consecutive ranks of a node that count as one; 0: all.
 int ranks_of_node() {
@@ -255,13 +289,16 @@ Communicator::Communicator(MPI_Comm user) {
     refuse(
         "the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one "
         "of its sides");
-  void* cached = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
-  if (found) {
-    state_ = *static_cast<std::shared_ptr<State>*>(cached);
-    return;
-  }
+  const auto is_known = [&] {
+    void* cached = nullptr;
+    int found = 0;
+    check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
+    if (found) state_ = *static_cast<std::shared_ptr<State>*>(cached);
+    return found != 0;
+  };
+  if (is_known()) return;
+  const FirstUse first(user);
+  if (is_known()) return;
   require_all_ranks(user);
   make_from(user);
 }
@@ -269,10 +306,12 @@ Communicator::Communicator(MPI_Comm user) {
 // Ranks out of memory tell the first reduction, which allocates nothing.
 void Communicator::make_from(MPI_Comm user) {
   std::unique_ptr<std::shared_ptr<State>> made;
+  std::optional<BlockingCall> split;  // of the node
   Hash environment;
   bool failed = false;
   try {
     made = std::make_unique<std::shared_ptr<State>>(std::make_shared<State>());
+    split.emplace([state = made->get()] { return split_node(state->handle, state->rank); });
     for (const char* variable : equal_variables) environment.add_range(value_of(variable));
     (*made)->collective.node_threads = usable_threads();
   } catch (const std::bad_alloc&) {
@@ -282,9 +321,9 @@ void Communicator::make_from(MPI_Comm user) {
   FirstStep& first = made ? (*made)->first : without_memory;
   const bool no_number = complaint_of(require_numbers).any;
   first.mine = {failed ? 2u : no_number ? 1u : 0u, environment.value(), ~environment.value()};
-  const auto step = [&](MPI_Request& request) {
+  const auto step = [&](const std::function<bool()>& have_come) {
     try {
-      await_all(user, request);
+      await_all(user, have_come);
     } catch (...) {
       if (made) orphan(*made);  // MPI may still write it
       throw;
@@ -298,10 +337,15 @@ void Communicator::make_from(MPI_Comm user) {
   state_->adopt(own);
 #else
   MPI_Request request = MPI_REQUEST_NULL;
+  const auto is_complete = [&] {
+    int complete = 0;
+    check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+    return complete != 0;
+  };
   check_mpi(MPI_Iallreduce(first.mine.data(), first.all.data(), first.mine.size(), MPI_UINT64_T,
                 MPI_MAX, user, &request),
       "MPI_Iallreduce");
-  step(request);
+  step(is_complete);
   if (first.all[0] > 1)
     throw Error(
         "out of memory on some rank, in the first call of this library on a communicator: use "
@@ -309,7 +353,7 @@ void Communicator::make_from(MPI_Comm user) {
         ErrorKind::system, KnownTo::all_ranks);
   state_ = *made;
   check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
-  step(request);
+  step(is_complete);
   state_->adopt(state_->duplicate);
   if (first.all[0] == 1) validate_together(*this, require_numbers);
   if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
@@ -319,12 +363,14 @@ void Communicator::make_from(MPI_Comm user) {
           for (const char* variable : equal_variables) told.add(variable, value_of(variable));
         },
         "set the same ones on every rank");
-  state_->node_handle = split_node(state_->handle, state_->rank);
+  split->start(setup_time_limit(0));
+  step([&] { return split->is_over(); });
+  state_->node_handle = split->result();
   CpuMask& threads = state_->collective.node_threads;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
                 state_->node_handle, &request),
       "MPI_Iallreduce");
-  step(request);
+  step(is_complete);
 #endif
   check_mpi(MPI_Comm_set_attr(user, attribute_key(), made.release()), "MPI_Comm_set_attr");
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "exchange/stages.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -81,9 +82,30 @@ std::string requested_transport(const std::string& from_options) {
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "auto";
 }
 
-void require_transport(const ExchangeOptions& options) {
-  if (const std::string name = requested_transport(options.transport); name != "auto")
-    parse_choice(name);
+void require_reach(const TransportInfo& info, int rank, bool on_node) {
+  const std::string refusal = concat("transport ", info.name, " cannot reach rank ", rank);
+  if (info.scope == Scope::own_rank)
+    refuse(refusal,
+        ": it copies only a rank's own periodic ghosts, as every transport does: use auto");
+  if (info.scope == Scope::same_node && !on_node)
+    refuse(refusal, ", which is on another node: use auto, or ", info.name, "+mpi");
+}
+
+Choice require_transport(const ExchangeOptions& options) {
+  const std::string name = requested_transport(options.transport);
+  return name == "auto" ? Choice{} : parse_choice(name);
+}
+
+void require_transport(
+    const ExchangeOptions& options, const Communicator& comm, const std::vector<int>& ranks) {
+  const Choice choice = require_transport(options);
+  if (choice == Choice{}) return;
+  comm.node();
+  for (const int rank : ranks) {
+    const bool on_node = comm.node_rank(rank) >= 0;
+    for (const TransportInfo* each : {choice.near, choice.small})
+      require_reach(on_node ? Choice::inside(*each) : *choice.far, rank, on_node);
+  }
 }
 
 namespace {
@@ -274,6 +296,8 @@ class TuningCache {
     const auto known = std::ranges::find_if(all_, similar);
     return known == all_.end() ? nullptr : &known->choice;
   }
+  /// Call before `learn`, which then allocates nothing.
+  void reserve() { all_.reserve(all_.size() + 1); }
   void learn(std::uint64_t kind, std::uint64_t bytes, const Choice& choice) {
     std::erase_if(
         all_, [&](const Entry& known) { return known.kind == kind && known.bytes == bytes; });
@@ -524,10 +548,15 @@ Selected select(
   if (result.winner < 0)
     throw Error("auto found no transport that works: " + result.standings.front().refusal,
         ErrorKind::system);
-  ghosts.restore();
+  std::string reason;
+  validate_together(comm, [&] {
+    ghosts.restore();
+    cache.reserve();
+    reason = reason_of(all, result, options);
+  });
   const Choice& winner = all[result.winner].choice;
   cache.learn(kind.value(), found.bytes, winner);
-  return {winner, trials.take_out(result.winner), reason_of(all, result, options)};
+  return {winner, trials.take_out(result.winner), std::move(reason)};
 }
 
 }  // namespace parhelion

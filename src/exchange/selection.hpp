@@ -40,8 +40,13 @@ struct Choice {
 Choice parse_choice(const std::string& name);
 
 std::string requested_transport(const std::string& from_options);
-/// Throws as parse_choice does; for objects that make exchanges at their first calls.
-void require_transport(const ExchangeOptions& options);
+/// As parse_choice; an empty choice for `auto`.
+Choice require_transport(const ExchangeOptions& options);
+/// Throws Error if the transport does not reach the rank.
+void require_reach(const TransportInfo& info, int rank, bool on_node);
+/// Throws as both do; for objects that make exchanges with these ranks at their first calls.
+void require_transport(
+    const ExchangeOptions& options, const Communicator& comm, const std::vector<int>& ranks);
 
 /// PARHELION_AUTO: whether a transport is added to `auto` (+) or left out (-). Sequences can only
 /// be left out.

@@ -12,15 +12,6 @@ namespace parhelion {
 
 namespace {
 
-void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
-  const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
-  if (info.scope == Scope::own_rank)
-    refuse(refusal,
-        ": it copies only a rank's own periodic ghosts, as every transport does: use auto");
-  if (info.scope == Scope::same_node && !on_node)
-    refuse(refusal, ", which is on another node: use auto, or ", info.name, "+mpi");
-}
-
 // Whether all ranks are reachable; local, independent of the neighbors.
 bool reaches_all(const Choice& choice, const Communicator& comm) {
   if (std::ranges::any_of(
@@ -57,7 +48,7 @@ class StageExchange {
     if (!reaches_all(choice, comm))
       validate_together(comm, [&] {
         for (std::size_t i = 0; i < homes_.size(); ++i)
-          require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
+          require_reach(*homes_[i].info, stage.links[i].rank, on_node(stage.links[i]));
       });
     for (const TransportInfo* each : choice.used()) make(*each);
     for (const Part& part : parts_) {

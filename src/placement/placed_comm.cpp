@@ -211,12 +211,15 @@ MPI_Comm PlacedComm::to_cart() const {
     const Coords own = state_->numbering.coords(grid.extent, rank());
     const auto extents = grid.extents();
     const std::vector<int> wraps(grid.periodic.begin(), grid.periodic.end());
-    MPI_Comm cart = MPI_COMM_NULL;
-    MPI_Comm ordered = split(state_->parent, comm(), 0, index_of(grid.extent, own));
-    check_mpi(MPI_Cart_create(ordered, grid.dimensions, extents.data(), wraps.data(), 0, &cart),
-        "MPI_Cart_create");
-    MPI_Comm_free(&ordered);
-    return cart;
+    const int place = index_of(grid.extent, own), dimensions = grid.dimensions;
+    return create_comm(state_->parent, [=, from = comm()] {
+      MPI_Comm cart = MPI_COMM_NULL, ordered = MPI_COMM_NULL;
+      check_mpi(MPI_Comm_split(from, 0, place, &ordered), "MPI_Comm_split");
+      check_mpi(MPI_Cart_create(ordered, dimensions, extents.data(), wraps.data(), 0, &cart),
+          "MPI_Cart_create");
+      MPI_Comm_free(&ordered);
+      return cart;
+    });
   });
 }
 

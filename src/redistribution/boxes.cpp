@@ -142,7 +142,12 @@ struct RowExchange {
 class Boxes final : public Redistribution::Mover {
  public:
   Boxes(const Turned& from, const Turned& to, ExchangeOptions options)
-      : from_(from, to), to_(to, from), options_(std::move(options)) {}
+      : from_(from, to), to_(to, from), options_(std::move(options)) {
+    std::vector<int> ranks;
+    for (const Half* half : {&from_, &to_})
+      for (const auto& [rank, pieces] : half->others) ranks.push_back(rank);
+    require_transport(options_, from.domain.communicator(), ranks);
+  }
 
   void prepare(std::span<const Move> arrays) override {
     if (find(arrays) == nullptr) add(arrays, [](RowExchange&) {});
@@ -324,7 +329,6 @@ std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
   };
   return collectively(comm, "Redistribution", setup_limit(options),
       [&]() -> std::unique_ptr<Redistribution::Mover> {
-        require_transport(options);
         require_one_communicator(from.communicator(), to.communicator());
         require_equal(comm, "axes", tell, "name the same axes on every rank");
         const Turned first{from, inverse_of({}, from.dimensions())},

@@ -7,9 +7,7 @@
 namespace parhelion {
 namespace {
 
-IndexedDomain with_readers(
-    const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options) {
-  require_transport(options);
+IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to) {
   require_one_communicator(from.communicator(), to.communicator());
   if (from.global_size() != to.global_size())
     refuse("the two domains have ", from.global_size(), " and ", to.global_size(),
@@ -26,7 +24,11 @@ IndexedDomain with_readers(
 class Cells final : public Redistribution::Mover {
  public:
   Cells(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options)
-      : map_(with_readers(from, to, options), options), timeout_s_(setup_limit(options)) {}
+      : map_(with_readers(from, to), options), timeout_s_(setup_limit(options)) {
+    std::vector<int> ranks;
+    for (const Link& link : map_.pattern().stages[0]) ranks.push_back(link.rank);
+    require_transport(options, map_.communicator(), ranks);
+  }
 
   void prepare(std::span<const Move> arrays) override {
     with(arrays, [&](const CellArrays& values) { map_.prepare(values); });

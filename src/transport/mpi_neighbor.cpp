@@ -1,5 +1,6 @@
 // Transport mpi_neighbor: one neighborhood collective on a distributed graph communicator (MPI-4.1
 // §8.6), persistent if MPI supports it.
+#include "core/collective_step.hpp"
 #include "core/made_comms.hpp"
 #include "core/orphans.hpp"
 #include "transport/factories.hpp"
@@ -28,9 +29,13 @@ class Neighborhood final : public Messenger {
     const Communicator& comm = context.plan.communicator();
     auto& made = comm.shared_state<MadeComms>();
     made.free_dropped(comm);
-    check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(), weights.data(),
-                  degree, ranks.data(), weights.data(), MPI_INFO_NULL, 0, &graph_),
-        "MPI_Dist_graph_create_adjacent");
+    graph_ = create_comm(comm, [=, all = comm.handle()] {
+      MPI_Comm graph = MPI_COMM_NULL;
+      check_mpi(MPI_Dist_graph_create_adjacent(all, degree, ranks.data(), weights.data(), degree,
+                    ranks.data(), weights.data(), MPI_INFO_NULL, 0, &graph),
+          "MPI_Dist_graph_create_adjacent");
+      return graph;
+    });
     graph_use_ = made.add(graph_);
     check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4

@@ -279,6 +279,16 @@ CASE(
   const auto one_differs =
       IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), second}, {});
   EXPECT_TRUE(holds(error_of([&] { Redistribution(other, one_differs); }), "the same global ids"));
+  const auto by_loopback = [](const auto& from, const auto& to) {
+    return error_of([&] { Redistribution(from, to, {.transport = "loopback"}); });
+  };
+  const CartesianDomain columns{{12, 4 * comm.size()}, {.process_grid = {1, comm.size()}}},
+      rows{{12, 4 * comm.size()}, {.process_grid = {comm.size(), 1}}};
+  const bool moves = comm.size() > 1 && comm.size() <= 12;
+  EXPECT_EQ(holds(by_loopback(rows, columns), "transport loopback cannot reach rank "), moves);
+  const auto backwards = IndexedDomain::with_owned_ids({comm.size() - 1 - comm.rank()}, {});
+  EXPECT_EQ(holds(by_loopback(IndexedDomain(1, {}), backwards), "loopback cannot reach rank "),
+      comm.size() > 1);
   Redistribution redistribute(a, c);
   auto u = make_array<double>(a);
   auto v = make_array<float>(c);

@@ -1,5 +1,6 @@
 // Every rank reports a mistake of any rank, and none hangs.
 #include <limits>
+#include <new>
 
 #include "parhelion/core/collective.hpp"
 #include "support/cases.hpp"
@@ -36,6 +37,18 @@ void refuse_domain(
 }
 
 }  // namespace
+
+CASE("the error of a rank that leaves a call is told, not what another complains of meanwhile") {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() < 2) return;
+  for (const int leaves : {comm.size() - 1, 0})
+    check_refused("rank " + std::to_string(leaves) + ": out of memory", [&] {
+      collectively(comm, "a call", [&] {
+        if (comm.rank() == leaves) throw std::bad_alloc();
+        validate_together(comm, [] { throw Error("no network", ErrorKind::system); });
+      });
+    });
+}
 
 CASE("wrong arguments of a structured domain are refused on every rank") {
   refuse_domain("1 to 4 dimensions", {}, {});

@@ -1,12 +1,15 @@
-// set_up memory|still|unequal|tags|handles: failures at any point of collective calls.
+// set_up memory|still|inside|unequal|tags|handles: failures at any point of collective calls.
 //
 // memory: the n-th allocation on one rank fails; every rank throws, and a retry on the same
 // communicator works. still: one rank sleeps in the call; the others name it at the time limit.
+// inside: likewise, a rank is stopped in a call that MPI cannot interrupt.
 // unequal: every rank names arguments that differ between ranks but must not. tags: a communicator
 // outlasts more objects than tags, and no tag is reused while in use. handles: freeing the last
 // object of a freed communicator does not communicate.
 #include <execinfo.h>
 #include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -75,6 +78,17 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 namespace {
 
 std::atomic<long> calls_of_freeing = 0;
+std::atomic<int> inside = 0;  // blocking calls
+std::string_view stopped_in;  // this rank is stopped in that call
+
+template <class Call>
+int blocking(const char* name, const Call& call) {
+  ++inside;
+  if (stopped_in == name) stopped_in = {}, kill(getpid(), SIGSTOP);
+  const int code = call();
+  --inside;
+  return code;
+}
 
 }  // namespace
 
@@ -87,6 +101,24 @@ int MPI_Comm_free(MPI_Comm* comm) { return ++calls_of_freeing, PMPI_Comm_free(co
 int MPI_Improbe(
     int rank, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   return ++calls_of_freeing, PMPI_Improbe(rank, tag, comm, flag, message, status);
+}
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+  return blocking("split", [=] { return PMPI_Comm_split(comm, color, key, made); });
+}
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  return blocking("split_type", [=] { return PMPI_Comm_split_type(comm, type, key, info, made); });
+}
+int MPI_Cart_create(
+    MPI_Comm comm, int axes, const int* extents, const int* wraps, int reorder, MPI_Comm* made) {
+  return blocking(
+      "cart", [=] { return PMPI_Cart_create(comm, axes, extents, wraps, reorder, made); });
+}
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int* sources, const int* weights,
+    int out, const int* targets, const int* outside, MPI_Info info, int reorder, MPI_Comm* made) {
+  return blocking("graph", [=] {
+    return PMPI_Dist_graph_create_adjacent(
+        comm, in, sources, weights, out, targets, outside, info, reorder, made);
+  });
 }
 }
 
@@ -228,6 +260,23 @@ std::function<Action(MPI_Comm)> exchange_by(const char* transport) {
   };
 }
 
+// After a failure, all ranks must know the same choice of transports.
+Action choose_again(MPI_Comm comm) {
+  MPI_Comm fresh = MPI_COMM_NULL;  // knows none
+  MPI_Comm_dup(comm, &fresh);
+  const auto first = held(exchange_by("auto")(fresh)), again = held(exchange_by("auto")(fresh));
+  return [=] {
+    try {
+      (*first)();
+    } catch (const std::exception& error) {
+      trap = Trap::none;
+      if (std::string_view(error.what()).find("out of memory") != std::string_view::npos)
+        (*again)();
+      throw;
+    }
+  };
+}
+
 Action first_subset(MPI_Comm comm) {
   const auto grid = held(Grid(comm));
   const auto other = held(make_array<double>(grid->domain));
@@ -365,7 +414,7 @@ void fail_everywhere(const Case& each, int rank, int victim) {
   length_of(each, comm, victim, mine);  // first call: sets up the communicator's own resources
   const long length = length_of(each, comm, victim, mine);
   const bool reads_folders = std::string(each.name) == "discover";  // few allocations matter
-  const long step = reads_folders ? 1 : std::max(length / 40, 1L);
+  const long step = reads_folders ? 1 : std::max(length / (races ? 120 : 40), 1L);
   int thrown_in = 0, places = 0;
   for (long where = 1; where <= length; where += where < 12 ? 1 : step, ++places) {
     const std::string text = std::string(each.name) + ", allocation " + std::to_string(where) +
@@ -411,6 +460,28 @@ void stand_still(const Case& each, int rank, int victim) {
           std::to_string(seconds) + " s: " + thrown);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
+}
+
+// The victim is stopped in the call of MPI, and continued when the others have thrown.
+void stop_inside(const Case& each, const char* call, int rank, int victim) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const Action action = each.prepare(comm);
+  pid_t stopped = getpid();
+  MPI_Bcast(&stopped, sizeof stopped, MPI_BYTE, victim, MPI_COMM_WORLD);
+  if (rank == victim) stopped_in = call;
+  const std::string thrown = run(action, Trap::none, -1);
+  if (rank != victim) {
+    const bool first = std::string(each.name) == "first use";
+    const bool names = thrown.find("rank " + std::to_string(victim)) != std::string::npos;
+    expect(names || (first && !thrown.empty()),
+        std::string(each.name) + ", rank " + std::to_string(victim) + " stopped: " + thrown);
+  }
+  if (rank == 0) std::this_thread::sleep_for(std::chrono::seconds(still_s));
+  if (rank == 0) kill(stopped, SIGCONT);
+  while (inside > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect(stopped_in.empty(), std::string(each.name) + " does not call " + call);
 }
 
 MPI_Comm duplicate() {
@@ -562,12 +633,12 @@ const std::vector<Case>& all_cases() {
       {"exchange staged_shared", exchange_by("staged_shared")},
       {"exchange mpi_neighbor", exchange_by("mpi_neighbor")},
       {"exchange node_aware", exchange_by("node_aware")}, {"exchange ucx", exchange_by("ucx")},
-      {"exchange auto", exchange_by("auto")}, {"first subset", first_subset},
-      {"PointSums", make_point_sums}, {"Redistribution", first_move},
-      {"gather", in_one_place(true)}, {"scatter", in_one_place(false)},
-      {"ragged rows", make_ragged}, {"a handle of C", make_by_c}, {"discover", discover_machine},
-      {"PlacedComm", make_placed_comm}, {"to_cart and sub", make_cart_and_rows},
-      {"place_parts", place_some_parts}};
+      {"exchange auto", exchange_by("auto")}, {"first auto", choose_again},
+      {"first subset", first_subset}, {"PointSums", make_point_sums},
+      {"Redistribution", first_move}, {"gather", in_one_place(true)},
+      {"scatter", in_one_place(false)}, {"ragged rows", make_ragged}, {"a handle of C", make_by_c},
+      {"discover", discover_machine}, {"PlacedComm", make_placed_comm},
+      {"to_cart and sub", make_cart_and_rows}, {"place_parts", place_some_parts}};
   return cases_;
 }
 
@@ -582,7 +653,7 @@ bool has_ucx() {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "memory";
   const bool memory = mode == "memory";
-  setenv("PARHELION_TIMEOUT", mode == "still" ? "1" : "20", 1);
+  setenv("PARHELION_TIMEOUT", mode == "still" || mode == "inside" ? "1" : "20", 1);
   int provided = 0, rank = 0, size = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -590,6 +661,13 @@ int main(int argc, char** argv) {
   if (mode == "unequal") differ(rank);
   if (mode == "tags") use_up_tags(rank);
   if (mode == "handles") drop_last(rank);
+  const std::pair<const char*, const char*> blocked[] = {{"first use", "split_type"},
+      {"exchange mpi_neighbor", "graph"}, {"PlacedComm", "split"}, {"to_cart and sub", "cart"},
+      {"place_parts", "split"}};
+  for (const auto& [name, call] : blocked)
+    if (mode == "inside" && provided == MPI_THREAD_MULTIPLE)
+      stop_inside(*std::ranges::find(all_cases(), std::string_view(name), &Case::name), call, rank,
+          size - 1);
   for (const Case& each : all_cases()) {
     if (mode != "memory" && mode != "still") break;
     if (argc > 2 && std::string(argv[2]) != each.name) continue;
