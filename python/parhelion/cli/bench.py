@@ -44,14 +44,14 @@ SHARED = (
     SAMPLES("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="Upper limit of samples with --precision."),
     SAMPLES("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
     quick_option,
-    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Random seed for the order of cases."),
+    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Random seed: sets the order of cases."),
     build_option,
     launcher_option,
     BUILDS("--against", metavar="BUILD|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build and this one, launch by launch, "
            "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
     BUILDS("--live", is_flag=True, help="With --against, on one host: launch both at once; they alternate on each core, sample by sample."),
     no_bind_option,
-    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks that finish no case for this time [300; matrix: 60]."),
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: since the last finished case [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,
@@ -109,7 +109,7 @@ def bench(context: click.Context, **sides: Any) -> None:
 @ranks_option
 @click.option("--grid", "--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
-@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells, instead of --extent.")
+@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells: instead of --extent.")
 @click.option("--halo", "--ghost", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
 @click.option("--fields", "--vars", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
 @element_option("float32")
@@ -140,7 +140,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
         return context.get_parameter_source(name) is not ParameterSource.DEFAULT
 
     if grid["cells"] and is_given("extent"):
-        raise InputError("--cells is the size of the whole grid, --extent that of a rank's block: give one")
+        raise InputError("--cells is the size of the whole grid, --extent that of a rank's block: give one of them")
     if cycles and options["repetitions"]:
         raise InputError("--cycles is Comb's name for --repetitions: give one of them")
     options["repetitions"] = cycles or options["repetitions"]
@@ -330,7 +330,7 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
               help="Index maps for the gather; may be repeated [those of a generated mesh].")
 @click.option("--no-profile", is_flag=True, help="Do not profile.")
 @no_bind_option
-@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks that finish no case for this time.")
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: since the last finished case.")
 @labels_option
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,

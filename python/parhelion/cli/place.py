@@ -169,7 +169,7 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
-@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node, to count messages between nodes.")
+@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: counts messages between nodes, too.")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
@@ -269,8 +269,8 @@ def simulate(
               help="Cells are neighbors if they share one of these.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for the output [here].")
 @click.option("--name", help="Name of the data sets [the mesh file's]: no slash, no leading dot or dash.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed of METIS.")
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Required number of ranks of the data sets [any].")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed: passed to METIS.")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [any; refuses data sets for another number].")
 @json_option
 def partition(
     paths: tuple[Path, ...], parts: int | None, entities: tuple[str, ...], adjacency: str, out: Path,

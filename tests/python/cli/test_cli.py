@@ -156,7 +156,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(build):
         (["bench", "halo", "--grid", "1x1x1x1x1"], "at most 4"),
         (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or as many"),
         (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
-        (["bench", "halo", "--element", "quad"], "no element type"),
+        (["bench", "halo", "--element", "quad"], "unknown element type"),
         (["bench", "halo", "--build", "nope"], "not built"),
         (["bench", "halo", "--variants", "nope"], "build synthetic has auto"),
         (["bench", "halo", "--label", "image"], "KEY=VALUE"),
