@@ -264,6 +264,7 @@ std::function<Action(MPI_Comm)> exchange_by(const char* transport) {
 Action choose_again(MPI_Comm comm) {
   MPI_Comm fresh = MPI_COMM_NULL;  // knows none
   MPI_Comm_dup(comm, &fresh);
+  exchange_by("mpi")(fresh)();  // sets up the communicator's own resources
   const auto first = held(exchange_by("auto")(fresh)), again = held(exchange_by("auto")(fresh));
   return [=] {
     try {
