@@ -160,7 +160,10 @@ auto masking(auto call) {
     return call(map, [&] {
       const nb::gil_scoped_acquire held;
       try {
-        return seen.emplace(mask, &map).values().at(0);
+        const CellValues read = seen.emplace(mask, &map).values().at(0);
+        if (read.element.scalar == Scalar::bytes && read.element.size > 1)
+          throw Error("a mask: pass one integer or bool for each cell", ErrorKind::type);
+        return read;
       } catch (nb::python_error& error) {
         throw Error(nb::str(error.value()).c_str(),
             error.matches(PyExc_TypeError) ? ErrorKind::type : ErrorKind::value);

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -22,7 +21,10 @@ namespace parhelion {
 
 namespace {
 
-namespace fs = std::filesystem;
+// Not by std::filesystem, whose paths break where memory runs out (libstdc++ 12).
+std::string within(const std::string& folder, std::string_view name) {
+  return concat(folder, "/", name);
+}
 
 bool names(const std::string& controllers, std::string_view controller) {
   std::istringstream list(controllers);
@@ -33,24 +35,26 @@ bool names(const std::string& controllers, std::string_view controller) {
 
 // Folders of this process's group and its ancestors for `controller` ("cpu", "memory"), versions 1
 // and 2. In containers, the own group is often the root.
-std::vector<fs::path> control_groups(std::string_view controller, const fs::path& system) {
-  std::vector<fs::path> folders;
-  std::ifstream groups(system / "proc/self/cgroup");
+std::vector<std::string> control_groups(std::string_view controller, const std::string& system) {
+  std::vector<std::string> folders;
+  std::ifstream groups(within(system, "proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     if (!names(controllers, controller)) continue;
-    folders.push_back(system / "sys/fs/cgroup" / controllers);
-    const auto own = (fs::path("/") / line.substr(second + 1)).lexically_normal();
-    for (const auto& part : own.relative_path())
-      if (!part.empty()) folders.push_back(folders.back() / part);
+    folders.push_back(within(system, "sys/fs/cgroup"));
+    if (!controllers.empty()) folders.back() = within(folders.back(), controllers);
+    std::istringstream own(line.substr(second + 1));
+    for (std::string part; std::getline(own, part, '/');)
+      if (!part.empty() && part != "." && part != "..")
+        folders.push_back(within(folders.back(), part));
   }
   return folders;
 }
 
 // Empty if unreadable.
-std::string line_of(const fs::path& file) {
+std::string line_of(const std::string& file) {
   std::string line;
   std::ifstream stream(file);
   std::getline(stream, line);
@@ -64,30 +68,32 @@ double share(const std::string& quota, const std::string& period) {
   return time > 0 && of > 0 ? time / of : HUGE_VAL;
 }
 
-double limit_of(const fs::path& folder) {
-  std::istringstream second(line_of(folder / "cpu.max"));
+double limit_of(const std::string& folder) {
+  std::istringstream second(line_of(within(folder, "cpu.max")));
   std::string quota, period;
   second >> quota >> period;
-  return std::min(share(quota, period),
-      share(line_of(folder / "cpu.cfs_quota_us"), line_of(folder / "cpu.cfs_period_us")));
+  return std::min(share(quota, period), share(line_of(within(folder, "cpu.cfs_quota_us")),
+                                            line_of(within(folder, "cpu.cfs_period_us"))));
 }
 
-double processors_granted(const fs::path& system) {
+double processors_granted(const std::string& system) {
   double least = HUGE_VAL;
-  for (const fs::path& group : control_groups("cpu", system))
+  for (const std::string& group : control_groups("cpu", system))
     least = std::min(least, limit_of(group));
   return least;
 }
 
-int at_least_one(double count, const fs::path& system) {
+int at_least_one(double count, const std::string& system) {
   return static_cast<int>(std::max(1.0, std::min(count, std::ceil(processors_granted(system)))));
 }
 
 // A thread's core; its number when the system names no siblings.
-std::string core_of(std::size_t thread, const fs::path& system) {
-  const fs::path folder = system / "sys/devices/system/cpu" / concat("cpu", thread) / "topology";
+std::string core_of(std::size_t thread, const std::string& system) {
+  const std::string folder =
+      within(system, concat("sys/devices/system/cpu/cpu", thread, "/topology"));
   for (const char* name : {"core_cpus_list", "thread_siblings_list"})
-    if (const std::string siblings = line_of(folder / name); !siblings.empty()) return siblings;
+    if (const std::string siblings = line_of(within(folder, name)); !siblings.empty())
+      return siblings;
   return std::to_string(thread);
 }
 
@@ -113,7 +119,8 @@ CpuMask usable_threads() {
 namespace {
 
 // (earlier threads of its core, thread), sorted
-std::vector<std::pair<int, int>> threads_of_cores(const CpuMask& threads, const fs::path& system) {
+std::vector<std::pair<int, int>> threads_of_cores(
+    const CpuMask& threads, const std::string& system) {
   std::map<std::string, int> taken;
   std::vector<std::pair<int, int>> found;
   for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
@@ -160,8 +167,8 @@ byte_count number_in(const std::string& file, byte_count otherwise) {
   return std::ifstream(file) >> value ? value : otherwise;
 }
 
-byte_count left_on_node(const fs::path& system) {
-  const std::string told = system / "proc/meminfo";
+byte_count left_on_node(const std::string& system) {
+  const std::string told = within(system, "proc/meminfo");
   const byte_count free_kib = value_of(told, "MemAvailable:", -1);
   return free_kib < 0 ? unlimited : 1024 * (free_kib + value_of(told, "SwapFree:", 0));
 }
@@ -171,13 +178,13 @@ struct GroupFiles {
 };
 
 // The kernel reclaims file pages on demand.
-byte_count left_in_group(const fs::path& group, const GroupFiles& names) {
-  const byte_count most = number_in(group / names.limit, unlimited);
+byte_count left_in_group(const std::string& group, const GroupFiles& names) {
+  const byte_count most = number_in(within(group, names.limit), unlimited);
   if (most > unlimited / 2) return unlimited;  // "no limit" in version 1; sums would overflow
-  const std::string stat = group / "memory.stat", word = names.prefix;
+  const std::string stat = within(group, "memory.stat"), word = names.prefix;
   const byte_count files =
       value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);
-  return std::max<byte_count>(0, most - number_in(group / names.usage, 0) + files);
+  return std::max<byte_count>(0, most - number_in(within(group, names.usage), 0) + files);
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ void require_transport(
   if (choice == Choice{}) return;
   comm.node();
   for (const int rank : ranks) {
+    if (rank == comm.rank()) continue;
     const bool on_node = comm.node_rank(rank) >= 0;
     for (const TransportInfo* each : {choice.near, choice.small})
       require_reach(on_node ? Choice::inside(*each) : *choice.far, rank, on_node);
@@ -383,7 +384,8 @@ class Trials final : public Track {
   Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
       const ExchangeOptions& options, const SequenceSurvey& sequences)
       : plan_(plan), arrays_(arrays), candidates_(all), overlap_(options.overlap),
-        work_s_(options.work_s), sequences_(sequences), made_(all.size()) {}
+        combine_in_end_(options.combine_in_end), work_s_(options.work_s), sequences_(sequences),
+        made_(all.size()) {}
 
   // A candidate that the system refuses on all ranks leaves the race.
   std::string make(int candidate) override {
@@ -392,8 +394,10 @@ class Trials final : public Track {
       auto& plan = plans_[choice.sequence];
       if (!plan) plan = plan_in_order(plan_, sequences_, choice.sequence);
       made_[candidate] = std::make_unique<Stages>(plan_, arrays_, choice, plan);
+      if (is_tried_out(choice)) made_[candidate]->make_reverse(combine_in_end_);
     } catch (const Error& error) {
       if (!error.is_refusal()) throw;
+      made_[candidate].reset();
       return error.what();
     }
     return {};
@@ -426,6 +430,12 @@ class Trials final : public Track {
   std::unique_ptr<Stages> take_out(int candidate) { return std::move(made_[candidate]); }
 
  private:
+  // Where messages are tried out, an exchange needs those of both directions.
+  static bool is_tried_out(const Choice& choice) {
+    return std::ranges::any_of(choice.used(),
+        [](const TransportInfo* each) { return each->traits.is_promising != nullptr; });
+  }
+
   double seconds_of(Stages& stages, int exchanges) {
     double seconds = 0;
     for (int i = 0; i < exchanges; ++i) {
@@ -456,7 +466,7 @@ class Trials final : public Track {
   const Plan& plan_;
   const BoundArrays& arrays_;
   const std::vector<Candidate>& candidates_;
-  const bool overlap_;
+  const bool overlap_, combine_in_end_;
   double work_s_;  // with overlap, 0 until the first turn measures an exchange
   const SequenceSurvey& sequences_;
   std::map<Sequence, std::shared_ptr<const Plan>> plans_;

@@ -349,6 +349,7 @@ Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice
 }
 
 void Stages::make_reverse(bool combine_in_end) {
+  if (!reverse_.empty()) return;
   combine_in_end_ = combine_in_end;
   std::vector<StageExchange> made;
   made.reserve(plan_.stages.size());

@@ -52,9 +52,10 @@ auto reader_of(const Element& element) {
 }
 
 void require_mask(const CellValues& mask) {
-  const auto [scalar, size] = mask.element;
-  const bool integer = scalar == Scalar::bytes ? size == 1 : scalar < Scalar::float32;
-  if (mask.components == 1 && integer && size == size_of(scalar)) return;
+  const auto size = static_cast<unsigned>(mask.element.size);
+  const bool integer =
+      mask.element.scalar == Scalar::bytes || mask.element.scalar < Scalar::float32;
+  if (mask.components == 1 && integer && std::has_single_bit(size) && size <= 8) return;
   throw Error(concat("a mask of ", to_string(mask.element), " × ", mask.components,
                   " per cell: pass one integer or bool for each"),
       ErrorKind::type);

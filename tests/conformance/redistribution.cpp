@@ -297,7 +297,7 @@ CASE(
   Redistribution same(a, a);
   auto w = make_array<double>(a), x = make_array<double>(a);
   const auto overlap = [&](std::initializer_list<Move> moves) {
-    return holds(error_of([&] { same.forward(moves); }), "share memory");
+    return holds(error_of([&] { same.forward(moves); }), "shares memory");
   };
   for (int call = 0; call < 2; ++call) {
     EXPECT_TRUE(overlap({{u.field(), u.field()}}));

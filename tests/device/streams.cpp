@@ -804,8 +804,9 @@ CASE("auto tries whether MPI moves device memory if MPI says so, or if the list 
   const bool is_made = std::getenv("PARHELION_TEST_PRELOAD") != nullptr;
   const bool moves = is_made && (kind.empty() || kind == "silent");
   const Solver solver;
-  // Of the small kind, MPI moves forward messages alone, and auto looks at those.
-  if (solver.ranks == 1 || kind == "small") return;
+  // Of the small kind, MPI moves forward messages, but not the reverse ones of two ranks.
+  const bool is_small = kind == "small" && solver.ranks > 2;
+  if (solver.ranks == 1) return;
   // On a busy machine, a race may end before the last candidate.
   for (int attempt = 0, is_asked = 0; is_asked < 2 && attempt < 100; ++attempt) {
     CAPTURE(is_asked);
@@ -827,7 +828,8 @@ CASE("auto tries whether MPI moves device memory if MPI says so, or if the list 
         ++is_asked;
       }
       if (is_tried && is_last) {
-        EXPECT_EQ(holds(told, "left out: rank 0: transport device_mpi"), !moves) << told;
+        EXPECT_EQ(holds(told, "left out: rank 0: transport device_mpi"), !moves && !is_small)
+            << told;
       }
       for (int time = 0; time < 4; ++time) {
         solver.start(time);

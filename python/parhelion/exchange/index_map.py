@@ -145,7 +145,7 @@ class IndexMap(IndexedDomain):
     def update(self, mask: Any) -> None:
         """Select other ghosts in a subset made by `only`. Collective: one short message to each neighbor.
 
-        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange; the old
+        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is not a subset, or during an exchange; the old
         mask stays.
         """
         self._map.update((_writable(mask),))

@@ -102,7 +102,7 @@ static void masked_ghosts(void) {
   }
   const phl_values wrong = {{PHL_FLOAT64, 1, 0}, {&(double){0}, 1, 0}, {0}};
   FAILS(phl_index_map_update(some, &wrong), PHL_ERROR_VALUE, "cells");
-  FAILS(phl_index_map_update(map, &wrong), PHL_ERROR_VALUE, "no subset");
+  FAILS(phl_index_map_update(map, &wrong), PHL_ERROR_VALUE, "not a subset");
   FAILS(phl_index_map_create_only(map, NULL, &some), PHL_ERROR_VALUE, "mask");
   FAILS(phl_index_map_add_ghosts(some, 0, NULL), PHL_ERROR_VALUE, "subset");
   FAILS(phl_exchange_create_index_map(some, 0, NULL, NULL, &exchange), PHL_ERROR_VALUE, "subset");

@@ -134,7 +134,7 @@ contains
     call some%update(x, stat=stat, errmsg=message)
     call check(stat == phl_error_type .and. index(message, 'one integer or bool') > 0, 'a mask of real numbers')
     call map%update(mask, stat=stat, errmsg=message)
-    call check(stat /= 0 .and. index(message, 'no subset') > 0, 'a map that is no subset')
+    call check(stat /= 0 .and. index(message, 'not a subset') > 0, 'a map that is not a subset')
   end subroutine
 
   !> Every rank holds points 1 and 2, which rank 0 owns; all get the sum, in the order of ranks.

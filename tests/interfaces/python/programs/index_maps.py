@@ -122,7 +122,7 @@ def test_ghosts_that_count_by_a_mask():
         refused(TypeError, some.forward, np.ma.masked_array(x, True), says="mask")
         some.update(mask)
         some.forward(x, y)
-        refused(ValueError, cells.update, mask, says="no subset")
+        refused(ValueError, cells.update, mask, says="not a subset")
         refused(ValueError, some.sum_shared, x, says="subset")
         refused(ValueError, some.only, mask, says="use the original map")
         refused(ValueError, some.placed, range(some.owned), range(some.owned, 7), says="use the original map")
