@@ -335,7 +335,7 @@ def test_what_does_not_go_with_a_fold_is_refused():
     refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, algorithm="staged", says="standard algorithm")
     refused(TypeError, ph.CartesianDomain, (8, 8), seams="north", says="ph.fold")
     domain = ph.CartesianDomain((8, 8), seams=north)
-    refused(ValueError, ph.Exchange, domain, ph.Field(domain.zeros(), sign=2), says="components of a vector")
+    refused(ValueError, ph.Exchange, domain, ph.Field(domain.zeros(), sign=2), says="vector components")
     refused(TypeError, ph.Exchange, domain, ph.Field(domain.zeros("bool"), sign=-1), says="no sign")
     refused(ValueError, ph.PointSums, domain, domain.zeros(), says="only one rank holds")
 
