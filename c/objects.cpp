@@ -105,14 +105,14 @@ const std::vector<Field>& FieldsObject::views(const phl_field* given, int count)
   const List fields(given, count, "fields");
   if (count != 0 && count != std::ssize(made))
     refuse(count, " fields were passed, but the exchange needs ", made.size(),
-        ": pass one for each, in that order, or none");
+        ": pass one for each, in order, or none");
   called.clear();
   for (const phl_field& each : fields) {
     const MadeField& like = made[called.size()];
     if (like.source.cells() != nullptr && (each.ghosts != nullptr) != (like.arrays == 2))
       refuse("field ", called.size(),
           " has its ghosts in another place than the exchange needs: pass them behind "
-          "the owned cells, or apart, as there");
+          "the owned cells, or apart");
     called.push_back(like.source.view(each));
   }
   return called;

@@ -106,8 +106,7 @@ class CallArrays {
   const std::vector<std::byte*>& places(const nb::args& given) {
     if (given.size() != entries_.size())
       throw Error(std::to_string(given.size()) + " arrays were passed, but the exchange needs " +
-                  std::to_string(entries_.size()) +
-                  ": pass one for each, in that order, or none for the constructor's");
+                  std::to_string(entries_.size()) + ": pass one for each, in order, or none");
     if (made_.size() > 0) made_ = nb::list();  // the previous call's may be under way
     streams_.clear();
     for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);

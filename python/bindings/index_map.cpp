@@ -162,7 +162,7 @@ auto masking(auto call) {
       try {
         const CellValues read = seen.emplace(mask, &map).values().at(0);
         if (read.element.scalar == Scalar::bytes && read.element.size > 1)
-          throw Error("a mask: pass one integer or bool for each cell", ErrorKind::type);
+          throw Error("a mask: pass one integer or bool per cell", ErrorKind::type);
         return read;
       } catch (nb::python_error& error) {
         throw Error(nb::str(error.value()).c_str(),
