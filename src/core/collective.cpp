@@ -614,11 +614,7 @@ BlockingCall::BlockingCall(std::function<MPI_Comm()> make)
 BlockingCall::~BlockingCall() {
   if (!state_->apart) return;
   pthread_detach(state_->thread);
-  try {
-    orphan(state_);
-  } catch (const std::bad_alloc&) {
-    new (std::nothrow) std::shared_ptr<State>(state_);
-  }
+  orphan(state_);
 }
 
 void BlockingCall::start([[maybe_unused]] double limit_s) {

@@ -7,8 +7,9 @@
 
 namespace parhelion {
 
-/// Keeps the memory until the process ends, reachable for leak checkers. Thread-safe.
-void orphan(std::shared_ptr<const void> memory);
+/// Keeps the memory until the process ends, reachable for leak checkers, also if memory runs out.
+/// Thread-safe.
+void orphan(std::shared_ptr<const void> memory) noexcept;
 /// Keeps the memory until `released` returns true; the next orphan_until and MPI's end ask.
 /// Thread-safe.
 void orphan_until(std::shared_ptr<const void> memory, std::function<bool()> released);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -25,13 +26,21 @@ struct Awaited {
   bool is_done() const { return line->load(std::memory_order_acquire) >= number; }
 };
 
-/// Keeps `memory`, which holds the counters, until all neighbors are done.
-inline void orphan_until(std::shared_ptr<const void> memory, std::vector<Awaited> awaited) {
-  std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
-  if (awaited.empty()) return;
-  orphan_until(std::move(memory), [awaited = std::move(awaited)] {
-    return std::ranges::all_of(awaited, [](const Awaited& each) { return each.is_done(); });
-  });
+/// Keeps `memory`, which holds the counters, until all neighbors are done; `list` appends whom to
+/// await. If memory runs out, for ever: destructors call this.
+template <class List>
+void orphan_until_done(const std::shared_ptr<const void>& memory, List&& list) noexcept {
+  try {
+    std::vector<Awaited> awaited;
+    list(awaited);
+    std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
+    if (awaited.empty()) return;
+    orphan_until(memory, [awaited = std::move(awaited)] {
+      return std::ranges::all_of(awaited, [](const Awaited& each) { return each.is_done(); });
+    });
+  } catch (const std::bad_alloc&) {
+    orphan(memory);
+  }
 }
 
 }  // namespace parhelion

@@ -22,14 +22,15 @@ class Shared final : public SingleCopy {
   // Late neighbors still write grants and read deferred messages here.
   ~Shared() override {
     if (number_ == 0 && !has_given_up()) return;
-    std::vector<Awaited> awaited;
-    for (const SingleCopySlot& slot : slots_) {
-      if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
-      if (slot.last_deferred > 0) awaited.push_back({&slot.mine->taken.value, slot.last_deferred});
-    }
     release_memory(has_given_up() || std::ranges::any_of(slots_,
                                          [this](const auto& slot) { return given_up(slot); }),
-        std::move(awaited));
+        [this](std::vector<Awaited>& awaited) {
+          for (const SingleCopySlot& slot : slots_) {
+            if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
+            if (slot.last_deferred > 0)
+              awaited.push_back({&slot.mine->taken.value, slot.last_deferred});
+          }
+        });
   }
 
   void begin() override {

@@ -26,12 +26,12 @@ class SharedReverse final : public SingleCopy {
   // Late neighbors still read deferred messages.
   ~SharedReverse() override {
     if (number_ == 0 && !has_given_up()) return;
-    std::vector<Awaited> awaited;
-    for (const SingleCopySlot& slot : slots_)
-      if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});
     release_memory(has_given_up() || std::ranges::any_of(slots_,
                                          [this](const auto& slot) { return slot.waits(number_); }),
-        std::move(awaited));
+        [this](std::vector<Awaited>& awaited) {
+          for (const SingleCopySlot& slot : slots_)
+            if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});
+        });
   }
 
   void begin() override {

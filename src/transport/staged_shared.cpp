@@ -204,10 +204,11 @@ class StagedShared final : public Transport {
       return;
     }
     if (number_ == 0) return;
-    std::vector<Awaited> awaited;
-    for (const Ring& ring : rings_)
-      if (ring.send.size() > 0 && ring.one_way()) awaited.push_back({&ring.read_there(), number_});
-    orphan_until(memory_, std::move(awaited));
+    orphan_until_done(memory_, [this](std::vector<Awaited>& awaited) {
+      for (const Ring& ring : rings_)
+        if (ring.send.size() > 0 && ring.one_way())
+          awaited.push_back({&ring.read_there(), number_});
+    });
   }
 
   void begin() override {

@@ -180,9 +180,10 @@ class SingleCopy : public Transport {
         " (it has ", has, ")");
   }
 
-  /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited` or, if
+  /// Call in the destructor: keeps this rank's memory until late neighbors are done or, if
   /// `given_up`, forever, with the arrays that they may write.
-  void release_memory(bool given_up, std::vector<Awaited> awaited) {
+  template <class List>
+  void release_memory(bool given_up, List&& list) {
     if (given_up) {
       orphan(lines_);
       orphan(table_);
@@ -190,9 +191,8 @@ class SingleCopy : public Transport {
       if (forward_) orphan_arrays(arrays_);
       return;
     }
-    orphan_until(std::make_shared<std::pair<decltype(lines_), decltype(deferred_memory_)>>(
-                     lines_, deferred_memory_),
-        std::move(awaited));
+    orphan_until_done(lines_, list);
+    if (deferred_memory_) orphan_until_done(deferred_memory_, list);
   }
 
   /// Updates the neighbor's array addresses to the granted set. Returns false if unmappable.

@@ -52,12 +52,12 @@ class NodeAware final : public Transport {
       return;
     }
     if (number_ == 0) return;
-    std::vector<Awaited> awaited;
-    for (const auto* all : {&work_.sent, &work_.got})
-      for (const Carried& each : *all)
-        for (const int user : each.users)
-          awaited.push_back({&each.memory.line(user).over, number_});
-    orphan_until(work_.memory, std::move(awaited));
+    orphan_until_done(work_.memory, [this](std::vector<Awaited>& awaited) {
+      for (const auto* all : {&work_.sent, &work_.got})
+        for (const Carried& each : *all)
+          for (const int user : each.users)
+            awaited.push_back({&each.memory.line(user).over, number_});
+    });
   }
 
   void begin() override {

@@ -245,7 +245,7 @@ def test_grids_move_to_another_process_grid_and_back():
     redistribute(before[0], v)
     assert (v.owned == 10 * i + j).all()
     refused(ValueError, redistribute.back, (before[0], v), says="read-only")
-    refused(ValueError, ph.Redistribution(rows, rows), u, u, says="share memory")
+    refused(ValueError, ph.Redistribution(rows, rows), u, u, says="shares memory")
     u.owned[:], k.owned[:] = 0, 0
     redistribute.back((u, v), (k, m))
     assert (u == before[0]).all() and (k == before[1]).all()

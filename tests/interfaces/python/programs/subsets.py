@@ -155,7 +155,7 @@ def test_subsets_that_there_are_not_are_refused():
     refused(ValueError, exchange.only, [3], says="no array 3")
     refused(ValueError, exchange.only, [0, 0], says="named twice")
     refused(ValueError, exchange.only, [], says="no array is named")
-    refused(TypeError, exchange.only, ["u"], says="no number")
+    refused(TypeError, exchange.only, ["u"], says="not the number")
     refused(ValueError, exchange.only, depth=3, says="a depth of 3 in dimension 0, where the widest halo of these fields is 2")
     refused(ValueError, exchange.only, depth=-1, says="a depth of -1")
     refused(ValueError, exchange.only, depth=(1, 1, 1), says="3")
