@@ -264,9 +264,14 @@ std::function<Action(MPI_Comm)> exchange_by(const char* transport) {
 Action choose_again(MPI_Comm comm) {
   MPI_Comm fresh = MPI_COMM_NULL;  // knows none
   MPI_Comm_dup(comm, &fresh);
+  const std::shared_ptr<MPI_Comm> owner(new MPI_Comm(fresh), [](MPI_Comm* each) {
+    MPI_Comm_free(each);
+    delete each;
+  });
   exchange_by("mpi")(fresh)();  // sets up the communicator's own resources
   const auto first = held(exchange_by("auto")(fresh)), again = held(exchange_by("auto")(fresh));
   return [=] {
+    static_cast<void>(owner);
     try {
       (*first)();
     } catch (const std::exception& error) {
