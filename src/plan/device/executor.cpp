@@ -21,7 +21,11 @@ constexpr const char* kernel_text =
 #include "plan/device/kernel.ptx"
     ;
 alignas(4096) constexpr unsigned char hip_kernels[] = {
+#ifdef PARHELION_SIMULATED  // no devices
+    0
+#else
 #include "plan/device/kernel.hip.inc"
+#endif
 };
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
 constexpr int out_of_memory = 2;

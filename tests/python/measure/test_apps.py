@@ -91,7 +91,7 @@ def test_veros_has_the_same_state_with_either_exchange_and_a_fault_is_noticed(tm
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [(("--app", "pigeon"), "no application"), (("--mesh", "12"), "power of two"), (("--extent", "8x8"), "2 numbers"), (("--extent", "0"), "from 1"),
+    [(("--app", "pigeon"), "unknown application"), (("--mesh", "12"), "power of two"), (("--extent", "8x8"), "2 numbers"), (("--extent", "0"), "from 1"),
      (("--variants", "pigeon", "--app", "multigrid_cg"), "pigeon"), (("--app", "finite_volume", "--variants", "hand_sendrecv"), "none of them"),
      (("--app", "veros", "--ranks", "11"), "veros")],
 )
