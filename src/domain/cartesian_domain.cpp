@@ -190,8 +190,7 @@ std::vector<Seam> validate_seams(
   require(all.empty() ||
               (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
       "seams go with an open boundary and the standard algorithm only: leave out the others, and "
-      "fill "
-      "the layers beyond open sides on the ranks there");
+      "fill the layers beyond open sides on the ranks there");
   return all;
 }
 

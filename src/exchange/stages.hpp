@@ -20,8 +20,8 @@ class Stages final : BackgroundWork {
   /// order (plan_in_order).
   Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
       std::shared_ptr<const Plan> forward = nullptr);
-  /// Collective, once: creates the reverse direction, which combines only in `end` if
-  /// `combine_in_end`.
+  /// Collective: creates the reverse direction, unless a trial has, which combines only in `end`
+  /// if `combine_in_end`.
   void make_reverse(bool combine_in_end);
   ~Stages() override;
   Stages(const Stages&) = delete;

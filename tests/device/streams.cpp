@@ -655,98 +655,94 @@ CASE("a rank's own periodic ghosts are combined between those of lower and of hi
   }
 }
 
+// Arrays that handles share, until the end of a case.
+struct WithoutPools {
+  const DriverAgainstUs& driver;
+  const bool pools = driver.has_pools();
+  explicit WithoutPools(const DriverAgainstUs& of) : driver(of) { driver.set_pools(0); }
+  ~WithoutPools() { driver.set_pools(pools ? 2 : 0); }
+};
+
 CASE("two transports combine the values of their neighbors in the order of ranks") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr || Communicator(MPI_COMM_WORLD).size() < 4) return;
-  const bool pools = driver.has_pools();
-  driver.set_pools(0);
-  {
-    const Solver solver;
-    constexpr int cells = 64;
-    const int rank = solver.world.rank();
-    // Small pieces of ranks 1 and 3 by MPI, a large one of rank 2 between them.
-    std::vector<global_index> wanted;
-    for (int k = 0; k < (rank == 2 ? cells : rank % 2); ++k) wanted.push_back(k);
-    const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
-    const std::shared_ptr<std::byte> memory = allocate_slow(2 * cells * sizeof(double));
-    auto* const seen = reinterpret_cast<double*>(memory.get());
-    double* const u = Solver::on_device(seen);
-    Field field = view(domain, u, u + cells, 1);
-    field.space = MemorySpace::device;
-    Exchange exchange(build_pattern(domain), {field}, {"device_ipc|mpi+mpi"});
-    const double of_rank[] = {0, -1, 0x1p-60, 0x1p-60};  // half as much if rank 2 is before rank 1
-    std::fill(seen, seen + cells, 1);
-    std::fill(seen + cells, seen + 2 * cells, rank < 4 ? of_rank[rank] : 0);
-    exchange.reverse(Reduction::sum);
-    solver.driver.synchronize();
-    if (rank == 0) {
-      EXPECT_EQ(seen[0], 0x1p-59);
-      EXPECT_EQ(seen[1], 1);
-    }
+  const WithoutPools whole(driver);
+  const Solver solver;
+  constexpr int cells = 64;
+  const int rank = solver.world.rank();
+  // Small pieces of ranks 1 and 3 by MPI, a large one of rank 2 between them.
+  std::vector<global_index> wanted;
+  for (int k = 0; k < (rank == 2 ? cells : rank % 2); ++k) wanted.push_back(k);
+  const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
+  const std::shared_ptr<std::byte> memory = allocate_slow(2 * cells * sizeof(double));
+  auto* const seen = reinterpret_cast<double*>(memory.get());
+  double* const u = Solver::on_device(seen);
+  Field field = view(domain, u, u + cells, 1);
+  field.space = MemorySpace::device;
+  Exchange exchange(build_pattern(domain), {field}, {"device_ipc|mpi+mpi"});
+  const double of_rank[] = {0, -1, 0x1p-60, 0x1p-60};  // half as much if rank 2 is before rank 1
+  std::fill(seen, seen + cells, 1);
+  std::fill(seen + cells, seen + 2 * cells, rank < 4 ? of_rank[rank] : 0);
+  exchange.reverse(Reduction::sum);
+  solver.driver.synchronize();
+  if (rank == 0) {
+    EXPECT_EQ(seen[0], 0x1p-59);
+    EXPECT_EQ(seen[1], 1);
   }
-  driver.set_pools(pools ? 2 : 0);
 }
 
 CASE("one launch writes the ghosts of all neighbors, and one combines those of all") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr) return;
-  const bool pools = driver.has_pools();
-  driver.set_pools(0);
-  {
-    const Solver solver;
-    const CartesianDomain domain{{4 * solver.ranks, 6},
-        {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
-    if (solver.ranks > 2) {
-      Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"device_ipc"});
-      std::uint64_t forward = 9, reverse = 9;
-      const auto count = [&](std::uint64_t& fewest, auto&& call) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const std::uint64_t before = driver.launches();
-        call();
-        fewest = std::min(fewest, driver.launches() - before);
-      };
-      // Neighbors that begin late are served on their own.
-      for (int time = 0, late = 1; time < 2000 && late != 0; ++time) {
-        count(forward, [&] { exchange(); });
-        count(reverse, [&] { exchange.reverse(Reduction::replace); });
-        const int late_here = forward > 1;
-        MPI_Allreduce(&late_here, &late, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-      }
-      EXPECT_EQ(forward, 1u);
-      // Ranks that wait for their neighbors leave messages for them, by more launches.
-      const char* const left = std::getenv("PARHELION_BEGIN_BYTES");
-      if (left != nullptr && std::string(left) == "0") {
-        EXPECT_EQ(reverse, 1u);
-      }
+  const WithoutPools whole(driver);
+  const Solver solver;
+  const CartesianDomain domain{{4 * solver.ranks, 6},
+      {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
+  if (solver.ranks > 2) {
+    Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"device_ipc"});
+    std::uint64_t forward = 9, reverse = 9;
+    const auto count = [&](std::uint64_t& fewest, auto&& call) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      const std::uint64_t before = driver.launches();
+      call();
+      fewest = std::min(fewest, driver.launches() - before);
+    };
+    // Neighbors that begin late are served on their own.
+    for (int time = 0, late = 1; time < 2000 && late != 0; ++time) {
+      count(forward, [&] { exchange(); });
+      count(reverse, [&] { exchange.reverse(Reduction::replace); });
+      const int late_here = forward > 1;
+      MPI_Allreduce(&late_here, &late, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+    EXPECT_EQ(forward, 1u);
+    // Ranks that wait for their neighbors leave messages for them, by more launches.
+    const char* const left = std::getenv("PARHELION_BEGIN_BYTES");
+    if (left != nullptr && std::string(left) == "0") {
+      EXPECT_EQ(reverse, 1u);
     }
   }
-  driver.set_pools(pools ? 2 : 0);
 }
 
 CASE("a rank that only sends serves neighbors that begin late") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr) return;
-  const bool pools = driver.has_pools();
-  driver.set_pools(0);
-  {
-    const Solver solver;
-    const int rank = solver.world.rank();
-    const IndexedDomain domain(rank == 0 ? 2 : 0,
-        rank == 0 ? std::vector<global_index>{} : std::vector<global_index>{1}, solver.world);
-    double* const u = Solver::on_device(solver.u);
-    Field field = view(domain, u, u + 4, 1);
-    field.space = MemorySpace::device;
-    Exchange exchange(build_pattern(domain), {field}, {solver.ranks > 1 ? "device_ipc" : "mpi"});
-    for (int time = 0; time < 3; ++time) {
-      std::fill(solver.u, solver.u + values, rank == 0 ? time : -1);
-      MPI_Barrier(MPI_COMM_WORLD);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 * rank));
-      exchange();
-      solver.driver.synchronize();
-      EXPECT_EQ(solver.u[4], time);
-    }
+  const WithoutPools whole(driver);
+  const Solver solver;
+  const int rank = solver.world.rank();
+  const IndexedDomain domain(rank == 0 ? 2 : 0,
+      rank == 0 ? std::vector<global_index>{} : std::vector<global_index>{1}, solver.world);
+  double* const u = Solver::on_device(solver.u);
+  Field field = view(domain, u, u + 4, 1);
+  field.space = MemorySpace::device;
+  Exchange exchange(build_pattern(domain), {field}, {solver.ranks > 1 ? "device_ipc" : "mpi"});
+  for (int time = 0; time < 3; ++time) {
+    std::fill(solver.u, solver.u + values, rank == 0 ? time : -1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 * rank));
+    exchange();
+    solver.driver.synchronize();
+    EXPECT_EQ(solver.u[4], time);
   }
-  driver.set_pools(pools ? 2 : 0);
 }
 
 CASE("exchanges of one context share the kernel, and programs their lists") {

@@ -254,7 +254,11 @@ def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
 
 def usual_state(record: Record) -> tuple[str, list[CaseResult]]:
     """Description and results of the core state with the most samples: figures of a whole run must not mix states."""
-    return max(by_state(record), key=lambda each: sum(len(line.samples) for entry in entries(each[1]) for line in entry.lines))
+    return most_samples(by_state(record))
+
+
+def most_samples(states: Iterable[tuple[str, list[CaseResult]]]) -> tuple[str, list[CaseResult]]:
+    return max(states, key=lambda each: sum(len(line.samples) for entry in entries(each[1]) for line in entry.lines))
 
 
 def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Case]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Headline, Wording, by_state, case_label, constant, entries, headline, in_order, ours, over_floor, reasons, remarks, results, usual_state, varying, wording
+from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Headline, Wording, by_state, case_label, constant, entries, headline, in_order, ours, over_floor, reasons, remarks, results, most_samples, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -30,15 +30,16 @@ def write_report(records: Sequence[Record], html: Path | None, markdown: Path | 
 def page(records: Sequence[Record], with_published: bool = False) -> Page:
     named = titles(records)
     cases = [in_order(results(record.cases)) for record in records]
+    states = [by_state(record) for record in records]  # once: their summaries take time
+    usual_states = [most_samples(each) for each in states]
     first: list[Block] = []
-    for number, (title, record) in enumerate(zip(named, records, strict=True)):
-        state, usual = usual_state(record)
+    for number, (title, (state, usual)) in enumerate(zip(named, usual_states, strict=True)):
         drawn = plots.opening(in_order(usual), f"o{number}", state)
         first += [Text(title, "bold"), *drawn] if drawn and len(records) > 1 else drawn
     said: list[tuple[Text, Sequence[str]]] = [(Text(sentence, "bold" if len(records) > 1 else "", f"{title}." if len(records) > 1 else ""), [])
-            for title, record, each in zip(named, records, cases, strict=True) for sentence in verdicts(record, each)]
-    runs = [Section(title, list(_run(record, each, f"r{number}", with_published)))
-            for number, (title, record, each) in enumerate(zip(named, records, cases, strict=True))]
+            for title, record, each, usual_one in zip(named, records, cases, usual_states, strict=True) for sentence in verdicts(record, each, *usual_one)]
+    runs = [Section(title, list(_run(record, each, some, f"r{number}", with_published)))
+            for number, (title, record, each, some) in enumerate(zip(named, records, cases, states, strict=True))]
     return Page(f"Parhelion report{f': {named[0]}' if len(named) == 1 else ''}", "measured halo exchange", [*first, Items(said), *runs])
 
 
@@ -50,7 +51,7 @@ def titles(records: Sequence[Record]) -> list[str]:
             for title, image, run in zip(plain, images, whole, strict=True)]
 
 
-def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_published: bool) -> Sequence[Block]:
+def _run(record: Record, cases: Sequence[CaseResult], states: Sequence[tuple[str, Sequence[CaseResult]]], prefix: str, with_published: bool) -> Sequence[Block]:
     words, found = wording(record.run.benchmark), sweep(record, cases)
     labels = "".join(f" · {name}: {value}" for name, value in record.labels.items())
     form, apps = published_form(record.run.benchmark, cases), applications(cases)
@@ -65,7 +66,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
         *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
-        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases, words.of)]) if cases else []),
+        *(section("Results", [Text(shared, "meta"), *(block for state, some in states for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases, words.of)]) if cases else []),
         *(section("Time of exchanges", [form_table(apps, fold="Share of a step")]) if apps else []),
         *([form_table(form, fold="In the published form")] if form else []),
         *plots.curves(cases, prefix),
@@ -81,8 +82,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
     ]
 
 
-def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    state, usual = usual_state(record)
+def verdicts(record: Record, cases: Sequence[CaseResult], state: str, usual: Sequence[CaseResult]) -> list[str]:
     head = headline(usual)
     floor = over_floor(head.speeds)
     told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
