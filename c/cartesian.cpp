@@ -149,7 +149,7 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
     for (int d = 0; const int64_t at : List(cell, object.dimensions(), "cell")) {
       const Axis& axis = object.axis(d);
       if (at < 0 || at >= axis.extent)
-        refuse("cell coordinate ", at, " in dimension ", d, " is outside of 0 … ", axis.extent - 1);
+        refuse("cell coordinate ", at, " in dimension ", d, " is outside 0 … ", axis.extent - 1);
       position[d++] = block_at(axis, at);
     }
     const auto [of, number] = object.place_of(position);

@@ -1,4 +1,4 @@
-!> Measures the gather on coarrays, `mpiexec -n IMAGES phl-coarray-gather JOB`: the rest is in measure.cpp.
+!> Measures the gather on coarrays: `mpiexec -n IMAGES phl-coarray-gather JOB`; see measure.cpp.
 module coarray_calls
   use, intrinsic :: iso_c_binding, only: c_bool, c_double, c_int, c_int32_t
   use, intrinsic :: iso_fortran_env, only: int64
@@ -42,7 +42,8 @@ contains
   end function
 
   !> Seconds of so many gathers, which the images begin together.
-  real(c_double) function gathers(words, owned, ghosts, x, y, times) bind(c, name='phl_coarray_gathers')
+  real(c_double) function gathers(words, owned, ghosts, x, y, times) &
+      bind(c, name='phl_coarray_gathers')
     integer(c_int), value :: words, owned, ghosts, times
     integer(c_int32_t), intent(in) :: x(words, owned)
     integer(c_int32_t), intent(inout) :: y(words, ghosts)
