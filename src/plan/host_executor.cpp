@@ -8,7 +8,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/copy_team.hpp"
-#include "plan/device/executor.hpp"
+#include "plan/device/device_executor.hpp"
 #include "plan/kernels.hpp"
 
 namespace parhelion {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "parhelion/plan/plan.hpp"
-#include "plan/device/executor.hpp"
+#include "plan/device/device_executor.hpp"
 
 namespace parhelion {
 

@@ -5,7 +5,7 @@
 #include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
-#include "plan/parts.hpp"
+#include "plan/chunks.hpp"
 #include "transport/factories.hpp"
 #include "transport/joined.hpp"
 #include "transport/messenger.hpp"
@@ -53,28 +53,28 @@ byte_count size_of_pieces(byte_count total) {
   return (total + count - 1) / count;
 }
 
-std::vector<Part> joined(std::vector<Part> parts, byte_count size, bool packing) {
-  std::vector<Part> pieces;
-  for (Part& part : parts) {
-    if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size)
+std::vector<Chunk> joined(std::vector<Chunk> chunks, byte_count size, bool packing) {
+  std::vector<Chunk> pieces;
+  for (Chunk& chunk : chunks) {
+    if (pieces.empty() || whole_lines(pieces.back().bytes) + chunk.bytes > size)
       pieces.emplace_back();
-    Part& piece = pieces.back();
+    Chunk& piece = pieces.back();
     const byte_count at = whole_lines(piece.bytes);
-    shift(part.program, at, packing);
-    append(piece.program, std::move(part.program));
-    piece.bytes = at + part.bytes;
+    shift(chunk.program, at, packing);
+    append(piece.program, std::move(chunk.program));
+    piece.bytes = at + chunk.bytes;
   }
   return pieces;
 }
 
 // Local: both ends compute the same chunks. Requires the communicator's node().
-std::vector<Part> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
+std::vector<Chunk> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
   const byte_count asked = piece_size_for_tests(),
                    bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
   if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
     return {};
-  std::vector<Part> parts = parts_of(plan, link, packing);
-  return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
+  std::vector<Chunk> chunks = chunks_of(plan, link, packing);
+  return joined(std::move(chunks), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
 // Sends or receives the message without `copy` if it is one piece.
@@ -94,9 +94,9 @@ struct Slot {
 
 struct LinkState {
   const LinkPlan* link;
-  std::vector<Part> sent = {}, received = {};  // empty: one chunk
-  int slot = 0, slots = 1;                     // first, and how many
-  int missing = 0;                             // slots without data
+  std::vector<Chunk> sent = {}, received = {};  // empty: one chunk
+  int slot = 0, slots = 1;                      // first, and how many
+  int missing = 0;                              // slots without data
   bool receives = false;
   int unpacked_with = -1;  // number of the joined program, if one unpacks several messages
   bool in_pieces() const { return slots > 1; }
@@ -301,15 +301,15 @@ class MessageTransport final : public Transport {
       state.sent = pieces_of(plan_, *state.link, true);
       state.received = pieces_of(plan_, *state.link, false);
       for (auto* pieces : {&state.sent, &state.received})
-        for (Part& piece : *pieces) plan_.executor->compile(piece.program);
+        for (Chunk& piece : *pieces) plan_.executor->compile(piece.program);
     }
     state.slots = std::max({state.sent.size(), state.received.size(), std::size_t{1}});
     // The direction with fewer chunks has empty slots; short messages are whole in the first.
-    static const Part none;
-    const auto chunk = [](const std::vector<Part>& pieces, std::size_t p, byte_count bytes,
+    static const Chunk none;
+    const auto chunk = [](const std::vector<Chunk>& pieces, std::size_t p, byte_count bytes,
                            const Program& program) {
       if (p == 0 && pieces.empty()) return std::pair(bytes, &program);
-      const Part& piece = p < pieces.size() ? pieces[p] : none;
+      const Chunk& piece = p < pieces.size() ? pieces[p] : none;
       return std::pair(piece.bytes, &piece.program);
     };
     for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {

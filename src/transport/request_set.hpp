@@ -11,18 +11,6 @@
 
 namespace parhelion {
 
-/// Throws LostRank when an MPI call on a message to or from `rank` fails: MPI may notice a lost
-/// rank first.
-inline void check_reached(int code, int rank, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
-                           "): look for its error message, at the network between the two, and "
-                           "start the job again");
-}
-
 /// One request per rank added. The destructor waits up to 1 s for those of a failed exchange: MPI
 /// may still access their memory.
 class RequestSet {

@@ -2,7 +2,7 @@
 // takes any array and never waits for the reader.
 //
 // Each link has two slots, three if only one rank sends. Exchange n uses slot n mod 2 (or 3). A
-// slot is a row of chunks (Parts), each behind a number that becomes n when the chunk is complete.
+// slot is a row of chunks, each behind a number that becomes n when the chunk is complete.
 // The slot is free when the reader has finished exchange n−2 (or 3). If both ranks send, the
 // reader's own chunk n−1 implies it. A one-way reader acknowledges on a line in the sender's
 // memory; the sender's exchange n ends when n−2 is acknowledged. So begin always finds a free slot.
@@ -19,7 +19,7 @@
 #include "core/concat.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
-#include "plan/parts.hpp"
+#include "plan/chunks.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -54,7 +54,7 @@ class Window {
   Window() = default;
   // With 1 MiB of L2 cache, makes messages of 1.3 MB 10 to 25 % faster, below 0.9 MB up to 4 %
   // slower.
-  Window(byte_count slot, byte_count part) : size_(whole_lines(part)) {
+  Window(byte_count slot, byte_count chunk) : size_(whole_lines(chunk)) {
     constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
     if (slot > worthwhile && size_ <= whole / 4)
       places_ = std::bit_floor(static_cast<std::uint64_t>(whole / size_));
@@ -107,44 +107,44 @@ void prefetch(const std::byte* from, byte_count bytes) {
 }
 
 // Chunks of one side and their places in a slot.
-struct Parts {
+struct Chunks {
   struct Placed {
     byte_count offset, payload, bytes;
     Program program;
     bool windowed = false;
     Event packed = {};
   };
-  std::vector<Placed> parts;
+  std::vector<Placed> chunks;
   byte_count bytes = 0;  // of a slot
   Window window;
 
-  Parts(std::vector<Part> all, bool with_window) {
+  Chunks(std::vector<Chunk> all, bool with_window) {
     byte_count longest = 0;
-    for (Part& part : all) {
-      longest = std::max(longest, part.bytes);
-      parts.push_back(
-          {bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
-      bytes += whole_lines(payload_offset(part.bytes) + part.bytes);
+    for (Chunk& chunk : all) {
+      longest = std::max(longest, chunk.bytes);
+      chunks.push_back(
+          {bytes, bytes + payload_offset(chunk.bytes), chunk.bytes, std::move(chunk.program)});
+      bytes += whole_lines(payload_offset(chunk.bytes) + chunk.bytes);
     }
     if (with_window) window = {bytes, longest};
   }
-  std::size_t size() const { return parts.size(); }
+  std::size_t size() const { return chunks.size(); }
 };
 
-std::vector<Part> parts_of(const TransportContext& context, const LinkPlan& link, bool sent) {
+std::vector<Chunk> chunks_of(const TransportContext& context, const LinkPlan& link, bool sent) {
   if (context.forward()) {
-    std::vector<Part> parts = parts_of(context.plan, link, sent);
-    for (Part& part : parts) context.plan.executor->compile(part.program);
-    return parts;
+    std::vector<Chunk> chunks = chunks_of(context.plan, link, sent);
+    for (Chunk& chunk : chunks) context.plan.executor->compile(chunk.program);
+    return chunks;
   }
   const auto& [send_bytes, receive_bytes, pack, unpack] = link.reverse;
   const byte_count bytes = sent ? send_bytes : receive_bytes;
-  return bytes == 0 ? std::vector<Part>{} : std::vector<Part>{{bytes, sent ? pack : unpack}};
+  return bytes == 0 ? std::vector<Chunk>{} : std::vector<Chunk>{{bytes, sent ? pack : unpack}};
 }
 
 struct Ring {
   const LinkPlan* link;
-  Parts send, receive;
+  Chunks send, receive;
   NodeNeighbor* neighbor = nullptr;
   std::byte* here = nullptr;         // neighbor's acknowledgement, slots, window
   std::shared_ptr<std::byte> there;  // this rank's
@@ -155,8 +155,8 @@ struct Ring {
   bool reported = true;
 
   Ring(const TransportContext& context, const LinkPlan& which)
-      : link(&which), send(parts_of(context, which, true), context.plan.executor->is_immediate()),
-        receive(parts_of(context, which, false), context.plan.executor->is_immediate()) {}
+      : link(&which), send(chunks_of(context, which, true), context.plan.executor->is_immediate()),
+        receive(chunks_of(context, which, false), context.plan.executor->is_immediate()) {}
   bool may_receive() const {
     return received < receive.size() && (packed == send.size() || packed > received + ahead);
   }
@@ -291,13 +291,13 @@ class StagedShared final : public Transport {
   }
 
   void pack(Ring& ring) {
-    Parts::Placed& part = ring.send.parts[ring.packed++];
+    Chunks::Placed& chunk = ring.send.chunks[ring.packed++];
     std::byte* const slot = ring.out(number_);
-    part.windowed = ring.send.window.has_room();
-    std::byte* const message[1] = {part.windowed ? ring.send.window.fill() : slot + part.payload};
+    chunk.windowed = ring.send.window.has_room();
+    std::byte* const message[1] = {chunk.windowed ? ring.send.window.fill() : slot + chunk.payload};
     prefetch_next_to_fill(ring, slot);
-    queue_.enqueue(part.program, arrays_.bases(), message);
-    part.packed = queue_.record();
+    queue_.enqueue(chunk.program, arrays_.bases(), message);
+    chunk.packed = queue_.record();
   }
 
   void tell_late() {
@@ -307,31 +307,31 @@ class StagedShared final : public Transport {
 
   // Signals packed chunks in order, and the acknowledgement.
   void tell(Ring& ring) {
-    for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);)
-      tell_part(ring);
+    for (; ring.sent < ring.packed && queue_.is_done(ring.send.chunks[ring.sent].packed);)
+      tell_chunk(ring);
     if (!ring.unread || !queue_.is_done(ring.read)) return;
     ring.unread = false;
     post(ring.read_here(), number_, *ring.neighbor->mailbox);
   }
-  void tell_part(Ring& ring) {
-    const Parts::Placed& part = ring.send.parts[ring.sent++];
-    auto& number = number_at(ring.out(number_) + part.offset);
-    const std::uint64_t told = part.windowed ? number_ | in_window : number_;
+  void tell_chunk(Ring& ring) {
+    const Chunks::Placed& chunk = ring.send.chunks[ring.sent++];
+    auto& number = number_at(ring.out(number_) + chunk.offset);
+    const std::uint64_t told = chunk.windowed ? number_ | in_window : number_;
     // Only the last chunk wakes sleepers: a look for them costs a full fence.
     if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
     else number.store(told, std::memory_order_release);
   }
 
   bool receive_next(Ring& ring) {
-    const Parts::Placed& part = ring.receive.parts[ring.received];
+    const Chunks::Placed& chunk = ring.receive.chunks[ring.received];
     std::byte* const slot = ring.in(number_);
-    const std::uint64_t told = number_at(slot + part.offset).load(std::memory_order_acquire);
+    const std::uint64_t told = number_at(slot + chunk.offset).load(std::memory_order_acquire);
     if ((told & ~in_window) != number_) return false;
     const bool windowed = (told & in_window) != 0;
-    std::byte* const message[1] = {windowed ? ring.receive.window.front() : slot + part.payload};
+    std::byte* const message[1] = {windowed ? ring.receive.window.front() : slot + chunk.payload};
     prefetch_next_to_read(ring, slot);
-    if (ring.received == 0) prefetch<false>(message[0], part.bytes);
-    if (forward()) queue_.enqueue(part.program, message, arrays_.bases());
+    if (ring.received == 0) prefetch<false>(message[0], chunk.bytes);
+    if (forward()) queue_.enqueue(chunk.program, message, arrays_.bases());
     if (windowed) ring.receive.window.empty();
     ++ring.received;
     return true;
@@ -339,14 +339,14 @@ class StagedShared final : public Transport {
 
   // Reverse messages never use the window.
   void combine(const Ring& ring, Reduction reduction) const {
-    const Parts::Placed& whole = ring.receive.parts.front();
+    const Chunks::Placed& whole = ring.receive.chunks.front();
     std::byte* const message[1] = {ring.in(number_) + whole.payload};
     queue_.enqueue(whole.program, message, arrays_.bases(), reduction);
   }
 
   void prefetch_next_to_fill(Ring& ring, const std::byte* slot) const {
     if (ring.packed == ring.send.size()) return;
-    const Parts::Placed& next = ring.send.parts[ring.packed];
+    const Chunks::Placed& next = ring.send.chunks[ring.packed];
     prefetch<true>(slot + next.offset, line);
     prefetch<true>(
         ring.send.window.has_room() ? ring.send.window.next() : slot + next.payload, next.bytes);
@@ -355,14 +355,14 @@ class StagedShared final : public Transport {
   // The reader polls the number's line, but not these.
   void prefetch_first_to_fill(const Ring& ring) const {
     if (ring.send.size() == 0) return;
-    const Parts::Placed& first = ring.send.parts.front();
+    const Chunks::Placed& first = ring.send.chunks.front();
     if (first.payload == first.offset + line)
       prefetch<true>(ring.out(number_ + 1) + first.payload, first.bytes);
   }
 
   void prefetch_next_to_read(const Ring& ring, std::byte* slot) const {
     if (ring.received + 1 == ring.receive.size()) return;
-    const Parts::Placed& next = ring.receive.parts[ring.received + 1];
+    const Chunks::Placed& next = ring.receive.chunks[ring.received + 1];
     const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
     if (told == number_) prefetch<false>(slot + next.payload, next.bytes);
     else if (told == (number_ | in_window))

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InputError, build_for
-from .cores import usable_cores
+from .cores import single_threaded, usable_cores
 from .jobs import Hosts, SlurmJob, without_shell
 from .kinds import KINDS, Request
 from .mpi import Mpi, MpiMissing, bound_mpi, mpi_of
 from .process import Completed, run_command
 
 MOST_RANKS = 2**17  # launchers hang beyond this
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LAUNCHER = "PARHELION_LAUNCHER"  # the launcher's command line, used verbatim
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
@@ -275,16 +274,6 @@ def default_build(directory: str | os.PathLike | None = None) -> Build:
 def _absolute(base: Path, text: str) -> Path:
     # Do not resolve links: MPI finds its prefix from .venv/bin/mpiexec.
     return Path(os.path.normpath(base / text))
-
-
-def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return variables for one thread per rank, and notes; keeps variables that are set."""
-    added = {name: "1" for name in THREADS if name not in env}
-    kept = [f"{name}={env[name]}" for name in THREADS if name in env]
-    notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
-    if added:
-        notes.insert(0, f"{', '.join(added)} set to 1")
-    return added, notes
 
 
 def program_words(words: Sequence[str]) -> list[str]:

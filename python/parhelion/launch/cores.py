@@ -1,14 +1,15 @@
-"""Count the cores that ranks can use without sharing; must agree with `src/core/resources.cpp` (`tests/python/launch/test_cores.py`)."""
+"""Cores that ranks can use without sharing, and threads per rank; must agree with `src/core/resources.cpp` (`tests/python/launch/test_cores.py`)."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 SYSTEM = Path("/")  # root of /proc and /sys
 CPUS, GROUPS = "sys/devices/system/cpu", "sys/fs/cgroup"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def usable_cores(cpus: Collection[int] | None = None, system: Path = SYSTEM) -> int:
@@ -31,6 +32,16 @@ def cpu_quota(system: Path = SYSTEM) -> float | None:
     pairs = [text.split() for text in told if text]
     limits = [int(quota) / int(period) for quota, period in (pair for pair in pairs if len(pair) == 2) if quota.isdigit() and int(quota) > 0]
     return min(limits, default=None)
+
+
+def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return variables for one thread per rank, and notes; keeps variables that are set."""
+    added = {name: "1" for name in THREADS if name not in env}
+    kept = [f"{name}={env[name]}" for name in THREADS if name in env]
+    notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
+    if added:
+        notes.insert(0, f"{', '.join(added)} set to 1")
+    return added, notes
 
 
 def _version_1(folder: Path) -> str:

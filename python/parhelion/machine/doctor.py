@@ -8,7 +8,8 @@ from typing import Any
 from ..errors import remedy_of_no_build
 from ..launch import Build, usable_builds, inside_launcher, usable_cores
 from ..launch.kinds import KINDS
-from .builds import Mpi4py, built_variants, device_memory, mpi4py_here, mpi4py_matches, network, own_transports, version_here
+from .installed import Mpi4py, built_variants, mpi4py_here, mpi4py_matches, own_transports, version_here
+from .networks import device_memory, network
 from .collect import collect
 from .launchers import Launcher, launchers, on_login_node, scheduler, why_not
 from .probes import CHECKS, Finding, most_missed, transports

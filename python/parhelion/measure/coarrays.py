@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import writing
 from ..launch import Build, Launch, builds as built
-from ..launch.builds import single_threaded
+from ..launch.cores import single_threaded
 from ..analyze.results import CaseResult, in_order, results
 from ..analyze.words import first_words
 from .measurement import Group, Measurement

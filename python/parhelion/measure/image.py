@@ -18,7 +18,7 @@ from rich.console import Console
 from ..analyze.document import exit_status
 from ..errors import InputError, what_is_missing
 from ..launch import Build, find_build
-from ..machine.builds import network
+from ..machine.networks import network
 from ..machine.collect import collect
 from ..mesh.demo import demo_partition
 from ..record.folder import DEFAULT_STORE

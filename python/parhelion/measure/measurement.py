@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError, build_for
 from ..launch import Build, Launch, find_build, usable_cores
 from ..launch.jobs import Hosts, rank_of_launcher
-from ..machine.builds import built_variants
+from ..machine.installed import built_variants
 from .programs import EXTENT, GHOSTS, VEROS, VEROS_EXAMPLE, names, process_grid
 
 if TYPE_CHECKING:

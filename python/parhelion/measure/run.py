@@ -27,11 +27,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..analyze.words import first_words
 from ..errors import InputError
 from ..launch import Launch
-from ..launch.builds import single_threaded
+from ..launch.cores import single_threaded
 from ..launch.ending import Ended
 from ..launch.jobs import rank_of_launcher
 from ..launch.process import Job
-from ..machine.builds import built_variants
+from ..machine.installed import built_variants
 from ..machine.collect import collect
 from ..record.folder import RunFolder
 from ..record.model import Case, End, FINISHED, INTERLEAVED, LEFT_OUT, Line, Plan, RecordError, UNAVAILABLE, exit_text

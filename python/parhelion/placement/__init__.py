@@ -10,9 +10,10 @@ from .comm import PlacedComm
 from .graph import GraphPlacement, place_graph, place_parts
 from .land import LandGrid, land_grid, land_grids
 from .library import PlacementError, library
-from .machine import Machine, Numbering, Stencil
+from .machine import Machine, Numbering
 from .parameters import Parameters, read_parameters, write_parameters
 from .placement import BetweenNodes, Member, NodeMessages, Placement, Score, choose_grid, node_pairs, place, place_by_hand
+from .stencil import Stencil
 
 __all__ = [
     "BetweenNodes", "GraphPlacement", "LandGrid", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..base.handles import handle_of
 from .library import PlacementError, c_grid, described, integers, long_integers, made, received
-from .machine import MOST_LEVELS, Stencil
+from .machine import MOST_LEVELS
+from .stencil import Stencil
 from .parameters import Parameters
 from .placement import BetweenNodes, CScores, Score, as_stencil, by_level, each_periodic, objective_of
 

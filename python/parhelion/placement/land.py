@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.masks import read_mask, wet_bytes
 from .library import PlacementError, integers, long_integers, received
-from .machine import Stencil
+from .stencil import Stencil
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .library import PlacementError, c_grid, call, described, integers, long_integers, made
-from .machine import MOST_LEVELS, Machine, Stencil
+from .machine import MOST_LEVELS, Machine
+from .stencil import Stencil
 from .parameters import Parameters
 
 OBJECTIVES = ("jsum", "jmax")

@@ -12,7 +12,7 @@ from program_runs import PROGRAMS, python_builds, run_python
 
 from parhelion.launch import default_build
 from parhelion.machine import probes
-from parhelion.machine.builds import device_memory
+from parhelion.machine.networks import device_memory
 from parhelion.machine.probes import CHECKS
 
 ROOT = Path(__file__).parents[3]

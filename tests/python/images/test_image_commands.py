@@ -16,7 +16,7 @@ from synthetic import write_dataset
 from parhelion.launch import find_build
 from parhelion.analyze.images import ImageComparison, causes, compare_images
 from parhelion.record.image import RAN, read_image
-from parhelion.machine.builds import told
+from parhelion.machine.networks import told
 from parhelion.cli.main import root
 
 EVIL = '<script>alert("x")</script>|`'

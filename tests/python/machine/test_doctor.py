@@ -12,7 +12,8 @@ from parhelion.launch import Build, usable_builds
 from parhelion.machine import doctor as doctor_module
 from parhelion.cli.doctor import doctor
 from parhelion.machine.launchers import launchers, why_not
-from parhelion.machine.builds import network, version_here
+from parhelion.machine.installed import version_here
+from parhelion.machine.networks import network
 from parhelion.machine.probes import Finding
 from parhelion.machine.doctor import worth_doing
 

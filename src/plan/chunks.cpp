@@ -1,4 +1,4 @@
-#include "plan/parts.hpp"
+#include "plan/chunks.hpp"
 
 #include <algorithm>
 
@@ -8,8 +8,9 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Cache-line bytes that a side touches per part: the few in flight fit into the second-level cache.
-constexpr byte_count lines_per_part = 32 * 1024;
+// Cache-line bytes that a side touches per chunk: the few in flight fit into the second-level
+// cache.
+constexpr byte_count lines_per_chunk = 32 * 1024;
 
 // A field of the message, at the sender or the receiver.
 struct Side {
@@ -57,24 +58,24 @@ class Cutter {
  public:
   void cut(const Side& side) { side.pattern.indexed() ? cut_cells(side) : cut_boxes(side); }
 
-  std::vector<Part> parts() {
-    if (open_.bytes > 0) parts_.push_back(std::move(open_));
-    return std::move(parts_);
+  std::vector<Chunk> chunks() {
+    if (open_.bytes > 0) chunks_.push_back(std::move(open_));
+    return std::move(chunks_);
   }
 
  private:
-  // Small fields share a part.
+  // Small fields share a chunk.
   void close(byte_count touched) {
     touched_ += touched;
-    if (touched_ < lines_per_part || open_.bytes == 0) return;
-    parts_.push_back(std::move(open_));
+    if (touched_ < lines_per_chunk || open_.bytes == 0) return;
+    chunks_.push_back(std::move(open_));
     open_ = {};
     touched_ = 0;
   }
 
   void cut_cells(const Side& side) {
     const byte_count touched = lines_of(side), all = side.at.entries;
-    const byte_count pieces = std::clamp<byte_count>(touched / lines_per_part, 1, all);
+    const byte_count pieces = std::clamp<byte_count>(touched / lines_per_chunk, 1, all);
     for (byte_count i = 0; i < pieces; ++i) {
       const Entries entries{all * i / pieces, all * (i + 1) / pieces};
       open_.bytes = aligned(open_.bytes);
@@ -88,7 +89,7 @@ class Cutter {
   // Cuts the second dimension only within single layers of the first.
   void cut_boxes(const Side& side) {
     const byte_count touched = lines_of(side);
-    const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1),
+    const byte_count wanted = std::max<byte_count>(touched / lines_per_chunk, 1),
                      layers = extent_of(side, 0);
     const byte_count slices = std::min(wanted, layers);
     const byte_count strips = slices == layers ? std::min(wanted / slices, extent_of(side, 1)) : 1;
@@ -100,14 +101,14 @@ class Cutter {
     }
   }
 
-  std::vector<Part> parts_;
-  Part open_;
+  std::vector<Chunk> chunks_;
+  Chunk open_;
   byte_count touched_ = 0;
 };
 
 }  // namespace
 
-std::vector<Part> parts_of(const Plan& plan, const LinkPlan& link, bool sent) {
+std::vector<Chunk> chunks_of(const Plan& plan, const LinkPlan& link, bool sent) {
   Cutter cutter;
   const End end = sent ? End::owned : End::ghosts;
   for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields) {
@@ -116,7 +117,7 @@ std::vector<Part> parts_of(const Plan& plan, const LinkPlan& link, bool sent) {
     cutter.cut({plan, at, end, field, pattern,
         sent ? packing_order(field, pattern.dimensions) : link.orders[at.f]});
   }
-  return cutter.parts();
+  return cutter.chunks();
 }
 
 }  // namespace parhelion

@@ -1,32 +1,9 @@
-"""Properties of a build: variants, matching mpi4py, and the channels that its MPI, UCX and Open MPI's frameworks select."""
+"""Networks between the ranks of a build: the channels that its MPI, UCX and Open MPI's frameworks select."""
 
-import json
 import re
-import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
 
 from ..launch import Build, BuildError
-from ..launch.mpi import MpiMissing, asked_version, mpi4py_loads, name_of
-from ..launch.process import ask
-
-Listing = dict[str, list[dict[str, str]]]
-
-
-def built_variants(build: Build) -> Listing:
-    """Return the variants of the build's measuring program by benchmark; empty if it does not answer."""
-    try:
-        return json.loads(ask([str(build.program), "--list"], build.environment(), 30).stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return {}
-
-
-def own_transports(listing: Listing) -> dict[str, str]:
-    return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
-            if entry.get("role") == "own"}
-
 
 ASK = {"MPIR_CVAR_DEBUG_SUMMARY": "1", "I_MPI_DEBUG": "4", "UCX_LOG_LEVEL": "info", "OMPI_MCA_pml_base_verbose": "10",
        "OMPI_MCA_mtl_base_verbose": "10", "OMPI_MCA_btl_base_verbose": "10", "OMPI_MCA_bml_base_verbose": "10"}
@@ -76,37 +53,3 @@ def told(lines: Iterable[str]) -> dict[str, str]:
             if match := pattern.search(line):
                 found.setdefault(name.format(match[1] or "pml"), set()).add(match[2].strip())
     return {name: ", ".join(sorted(values)) for name, values in sorted(found.items())}
-
-
-@dataclass(frozen=True)
-class Mpi4py:
-    """What mpi4py loads: versions of mpi4py and the MPI, and libraries; `error` if it loads none."""
-
-    installed: str | None
-    library_version: str | None = None
-    libraries: tuple[str, ...] = ()
-    error: str | None = None
-
-
-def mpi4py_here(build: Build | None = None) -> Mpi4py:
-    try:
-        installed = metadata.version("mpi4py")
-    except metadata.PackageNotFoundError:
-        return Mpi4py(None, error="mpi4py is not installed")
-    try:
-        loads = mpi4py_loads(build.mpi4py_environment() if build else None)
-    except MpiMissing as error:
-        return Mpi4py(installed, error=str(error))
-    return Mpi4py(installed, loads["version"].splitlines()[0], tuple(loads["libraries"]))
-
-
-def mpi4py_matches(build: Build) -> tuple[bool, str]:
-    found, own = mpi4py_here(build), build.mpi_library.resolve()
-    fits = [Path(library).resolve() for library in found.libraries] == [own]
-    loads = f"mpi4py {found.installed} loads {', '.join(found.libraries) or 'no MPI'}"
-    return fits, found.error or (loads if fits else f"{loads}, this build uses {own}")
-
-
-def version_here(build: Build) -> str:
-    """Return the version of the MPI installed here; a wheel's build may have been made with another."""
-    return name_of(asked_version(build.mpi_library)) or build.library_version

@@ -1,4 +1,4 @@
-#include "plan/device/executor.hpp"
+#include "plan/device/device_executor.hpp"
 
 #include <algorithm>
 #include <deque>
