@@ -181,7 +181,7 @@ coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tes
 lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format and codespell
 	@$(BIN)/ruff check
 	@said=$$(PYTHONPATH=python $(BIN)/lint-imports --no-cache) || { echo "$$said"; exit 1; }
-	@git ls-files | grep -E '\.(md|py|[ch]pp|inl|f90|h|txt|j2|yml|toml|cmake)$$' | xargs $(BIN)/codespell
+	@git ls-files | grep -E '\.(md|py|[ch](pp|u)?|inl|f90|fypp|ipynb|txt|j2|yml|toml|cmake)$$' | xargs $(BIN)/codespell
 	@find bench c examples fortran include python src studies tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs $(BIN)/clang-format --dry-run --Werror
 	@stubs="$(wildcard $(BUILDS)/*/_core.pyi)"; [ -z "$$stubs" ] || cp -p $$(ls -t $$stubs | head -1) python/parhelion/
 	@$(BIN)/mypy

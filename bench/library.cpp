@@ -70,12 +70,12 @@ std::vector<LibraryVariant> library_variants() {
       if (far.scope == Scope::anywhere)
         variants.push_back({near.name + "+" + far.name, true, true});
   }
-  for (const char* staged : {"by_dimension:", "far_by_dimension:"})
+  for (const char* sequence : {"by_dimension:", "far_by_dimension:"})
     for (const TransportInfo& info : transports()) {
       if (info.scope == Scope::anywhere)
-        variants.push_back({staged + info.name, false, true, info.unavailable()});
+        variants.push_back({sequence + info.name, false, true, info.unavailable()});
       if (info.scope == Scope::same_node)
-        variants.push_back({staged + info.name + "+mpi", true, true, info.unavailable()});
+        variants.push_back({sequence + info.name + "+mpi", true, true, info.unavailable()});
     }
   return variants;
 }

@@ -260,7 +260,7 @@ GivenGroup group_of(const FortranList& group, std::size_t number) {
 extern "C" {
 
 int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, Array upper,
-    Array periodic, Array process_grid, Array faces_only, Array staged, Array splits,
+    Array periodic, Array process_grid, Array faces_only, Array by_dimension, Array splits,
     Array first_fastest, Array ranks, Array of_communicator, Array owned_ends,
     Array blocks_per_rank, Array seams, Array tile_axis, Array mask, phl_cartesian* made) {
   const auto make = [&](const Communicator& own) {
@@ -279,7 +279,7 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     list(options.process_grid, process_grid, "process_grid", false);
     list(options.blocks_per_rank, blocks_per_rank, "blocks_per_rank", true);
     if (is_set(faces_only)) options.neighbors = Neighbors::faces;
-    if (is_set(staged)) options.algorithm = Algorithm::staged;
+    if (is_set(by_dimension)) options.algorithm = Algorithm::by_dimension;
     if (is_set(owned_ends)) options.boundary = Boundary::owned;
     if (splits != nullptr)
       options.splits = splits_of(integers_of(splits, "splits"), options.process_grid);

@@ -61,7 +61,7 @@ enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 /* Ghosts across faces, edges and corners, or only faces; one message per neighbor, or dimension by
  * dimension. */
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
-enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
+enum phl_algorithm { PHL_STANDARD = 0, PHL_BY_DIMENSION };
 
 /* How ranks fill the process grid without a table. PHL_RANKS_OF_COMMUNICATOR: as MPI_Cart_create
  * numbered them, with its grid and periodicity. */

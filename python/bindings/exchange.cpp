@@ -401,7 +401,7 @@ ValueError while the exchange or a subset is under way, and for a subset.)")
 min, max, replace, bit_and, bit_or, or a Reduction.
 
 The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except
-with the staged algorithm. TypeError for elements that cannot be combined so.
+with the algorithm by_dimension. TypeError for elements that cannot be combined so.
 
     exchange.reverse("sum", force)        # arrays as in a call)")
       .def("begin_reverse",

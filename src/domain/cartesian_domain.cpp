@@ -78,13 +78,13 @@ void validate(
   require(options.splits.empty() || std::ssize(options.splits) == dims,
       "splits needs one list per dimension (an empty list for an even split)");
   require(!options.mask || options.algorithm == Algorithm::standard,
-      "the staged algorithm forwards corners through neighbors, and land has no ranks: use the "
+      "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: use the "
       "standard algorithm with a mask");
   const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
   require(
       !options.mask || even || !grid.empty(), "splits and a mask need a process grid: give it too");
   require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
-      "the staged algorithm always fills corners: use Neighbors::full with it, or the "
+      "the algorithm by_dimension always fills corners: use Neighbors::full with it, or the "
       "standard algorithm");
 }
 
@@ -451,7 +451,7 @@ void CartesianDomain::tell(Properties& told) const {
       told.add("the first cell of block % in dimension %", starts[b], {b, d});
   }
   told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
-  told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
+  told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "by_dimension");
   told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
   told.add("the axis that counts tiles", tile_axis_);
   told.add("the number of seams", seams_.size());

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "parhelion/transport/transport.hpp"
-#include "plan/staged_plan.hpp"
+#include "plan/sequence.hpp"
 
 namespace parhelion {
 

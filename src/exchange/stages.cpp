@@ -336,7 +336,7 @@ void Stages::refuse_inside() {
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
     std::shared_ptr<const Plan> forward)
-    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
+    : plan_(plan), forward_plan_(std::move(forward)), arrays_(arrays), choice_(choice),
       queue_(plan.executor->make_queue()),
       watched_(plan.communicator().size() == 1 ? nullptr
                                                : plan.communicator().shared_state<Watch>().node()) {

@@ -46,7 +46,7 @@ class Stages final : BackgroundWork {
   /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
   /// throw; then for this rank's copies, unless `queue` does. Unusable after an error.
   void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
-  const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
+  const Plan& forward_plan() const { return forward_plan_ ? *forward_plan_ : plan_; }
   /// Call instead of end: gives the exchange up for a reason that neighbors know.
   void abandon(std::exception_ptr reason);
   bool calls_mpi() const { return calls_mpi_; }
@@ -83,7 +83,7 @@ class Stages final : BackgroundWork {
   std::vector<StageExchange>& stages() { return stages(direction_); }
 
   const Plan& plan_;
-  const std::shared_ptr<const Plan> staged_;  // null: forward runs plan_
+  const std::shared_ptr<const Plan> forward_plan_;  // null: forward runs plan_
   const BoundArrays& arrays_;
   const Choice choice_;
   const std::shared_ptr<Queue> queue_;            // of all copies of this exchange

@@ -86,19 +86,19 @@ bool fills_corners(const Pattern& pattern) {
 
 Pattern by_dimensions(const Pattern& pattern, const std::vector<DimensionSet>& stages) {
   if (pattern.indexed()) return pattern;
-  Pattern staged{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {},
+  Pattern ordered{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {},
       pattern.stagger, pattern.ends};
   const std::vector<Box> reaches = reaches_of(pattern);
   DimensionSet before = 0;
   for (const DimensionSet here : stages) {
-    Stage& stage = staged.stages.emplace_back();
+    Stage& stage = ordered.stages.emplace_back();
     for (const Link& link : pattern.stages.front()) {
       Link part = part_of(link, pattern, reaches, here, before);
       if (!part.send.empty() || !part.receive.empty()) stage.push_back(std::move(part));
     }
     before |= here;
   }
-  return staged;
+  return ordered;
 }
 
 }  // namespace parhelion

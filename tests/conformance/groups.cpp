@@ -78,7 +78,7 @@ CASE("staggered components of one grid travel together, in 1 to 3 dimensions") {
     process_grid.back() = ranks();
     Extents cells(count, 4);
     cells.back() = 3 * ranks();
-    for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged})
+    for (const Algorithm algorithm : {Algorithm::standard, Algorithm::by_dimension})
       check_groups(dims, [&](AnyGroups& groups, Memory memory) {
         const CartesianOptions options{
             .halo = 2, .process_grid = process_grid, .algorithm = algorithm};
@@ -95,12 +95,12 @@ CASE("staggered components of one grid travel together, in 1 to 3 dimensions") {
 
 CASE("grids of different dimensions, algorithms and halos travel with meshes") {
   int turn = 0;
-  for (const auto second : {Algorithm::standard, Algorithm::staged})
+  for (const auto second : {Algorithm::standard, Algorithm::by_dimension})
     check_groups(++turn, [&](AnyGroups& groups, Memory memory) {
       groups.push_back(
           mesh_group(mesh_cases(ranks()).front().mesh, SelfGhosts::refused, 1, memory));
       groups.push_back(grid_group(
-          {9, 7, 6}, {.halo = 1, .periodic = true, .algorithm = Algorithm::staged}, 2, memory));
+          {9, 7, 6}, {.halo = 1, .periodic = true, .algorithm = Algorithm::by_dimension}, 2, memory));
       groups.push_back(grid_group(
           {11, 8}, {.halo = {2, 1}, .periodic = {false, true}, .algorithm = second}, 3, memory));
       groups.push_back(mesh_group(ring(6, 1), SelfGhosts::refused, 4, memory));
@@ -165,7 +165,7 @@ CASE("periodic images of a rank's own cells are filled in some groups, group by 
         {2, 3 * n}, {.halo = {5, 1}, .periodic = true, .process_grid = {1, n}}, 2, memory));
     groups.push_back(mesh_group(mesh, SelfGhosts::allowed, 3, memory));
     groups.push_back(grid_group({4, 3 * n, 3},
-        {.halo = 1, .periodic = true, .process_grid = {1, n, 1}, .algorithm = Algorithm::staged}, 4,
+        {.halo = 1, .periodic = true, .process_grid = {1, n, 1}, .algorithm = Algorithm::by_dimension}, 4,
         memory));
   });
 }

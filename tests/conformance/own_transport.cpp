@@ -130,7 +130,7 @@ void with_all_cases(int ranks, int count, Memory memory, Check&& check_case) {
     CAPTURE(each.name);
     const CartesianDomain domain(each.extents, each.options);
     check_case(build_pattern(domain), make_fields(domain, count, turn++, memory),
-        domain.algorithm() == Algorithm::staged);
+        domain.algorithm() == Algorithm::by_dimension);
   }
   for (const MeshCase& each : mesh_cases(ranks)) {
     CAPTURE(each.name);

@@ -36,7 +36,7 @@ std::vector<GridField> fields_of(const CartesianDomain& domain, Memory memory) {
 }
 
 void check_domain(const CartesianDomain& domain, int turn) {
-  const bool staged = domain.algorithm() == Algorithm::staged;
+  const bool staged = domain.algorithm() == Algorithm::by_dimension;
   for (const Route& route : routes_for(turn, 1)) {
     CAPTURE(route.transport);
     auto fields = fields_of(domain, route.memory);
@@ -94,7 +94,7 @@ CASE(
   for (const Kind& kind : kinds()) {
     CAPTURE(kind.name);
     for (const auto& [neighbors, algorithm] : {std::pair{Neighbors::full, Algorithm::standard},
-             {Neighbors::faces, Algorithm::standard}, {Neighbors::full, Algorithm::staged}}) {
+             {Neighbors::faces, Algorithm::standard}, {Neighbors::full, Algorithm::by_dimension}}) {
       if (ranks() > 2 && turn % 3 != static_cast<int>(algorithm) + static_cast<int>(neighbors) &&
           turn % 2 == 0) {
         ++turn;

@@ -109,7 +109,7 @@ CASE(
       const auto make = [&](Memory memory) {
         return make_fields(domain, 1 + turn % 5, turn, memory);
       };
-      check_rebinding(pattern, make, route, domain.algorithm() == Algorithm::staged, turn);
+      check_rebinding(pattern, make, route, domain.algorithm() == Algorithm::by_dimension, turn);
     }
     ++turn;
   }

@@ -1,6 +1,6 @@
 // Exchanges dimension by dimension, over patterns that are not staged.
 #include "exchange/stages.hpp"
-#include "plan/staged_plan.hpp"
+#include "plan/sequence.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"
@@ -85,7 +85,7 @@ CASE("dimensions in any order and grouping bring every ghost") {
     const Plan plan = make_plan({Group(domain, views(fields))});
     const BoundArrays arrays(plan);
     const auto staged =
-        std::make_shared<const Plan>(staged_plan(plan, random_stages(random, domain.dimensions())));
+        std::make_shared<const Plan>(plan_in_stages(plan, random_stages(random, domain.dimensions())));
     Stages stages(plan, arrays, parse_choice("mpi"), staged);
     for (int round = 0; round < 2; ++round) {
       for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();

@@ -24,7 +24,7 @@ void for_each_case(Visit&& visit) {
   }
 }
 
-bool is_staged(const CartesianDomain& domain) { return domain.algorithm() == Algorithm::staged; }
+bool is_staged(const CartesianDomain& domain) { return domain.algorithm() == Algorithm::by_dimension; }
 
 }  // namespace
 

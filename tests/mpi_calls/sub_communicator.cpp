@@ -39,7 +39,7 @@ void all_directions(Exchange& exchange) {
 }
 
 void exchanges(MPI_Comm comm) {
-  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
+  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::by_dimension}) {
     const CartesianDomain domain(
         {12, 10}, {.halo = 1, .periodic = true, .algorithm = algorithm}, comm);
     const auto array = make_array<double>(domain);

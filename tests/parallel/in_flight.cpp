@@ -48,7 +48,7 @@ std::vector<std::size_t> shuffled(std::size_t count, Random& random) {
 }
 
 const CartesianOptions standard{.halo = 2, .periodic = true};
-const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorithm::staged};
+const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorithm::by_dimension};
 
 }  // namespace
 

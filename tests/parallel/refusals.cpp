@@ -80,7 +80,7 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
       "halo width is given for 5 dimensions of 4", {8, 8, 8, 8}, {.halo = {1, 1, 1, 1, 1}});
   refuse_domain("periodic is given for 2 dimensions of 3", {8, 8, 8}, {.periodic = {true, false}});
   refuse_domain("periodic is given for 2 dimensions of 1", {8}, {.periodic = {true, true}});
-  refuse_domain("staged", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::staged});
+  refuse_domain("by_dimension", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::by_dimension});
 }
 
 CASE("one halo width or flag in braces is for all dimensions, as it is without") {
@@ -123,7 +123,7 @@ CASE("ranks that describe different structured domains are told, whatever differ
       {16, 0});
   differ({.blocks_per_rank = {2, 1}});
   differ({.neighbors = Neighbors::faces});
-  differ({.algorithm = Algorithm::staged});
+  differ({.algorithm = Algorithm::by_dimension});
 }
 
 CASE("what differs is said with a rank, both values, and how many ranks differ") {
@@ -288,7 +288,7 @@ CASE("patterns of different domains are noticed when the exchange is made") {
   const int n = ranks();
   refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.process_grid = {n, 1}}, {4 * n, 7});
   refuse({4 * n, 6}, {.process_grid = {n, 1}},
-      {.process_grid = {n, 1}, .algorithm = Algorithm::staged}, {4 * n, 6});
+      {.process_grid = {n, 1}, .algorithm = Algorithm::by_dimension}, {4 * n, 6});
   refuse(
       {4 * n, 6}, {.process_grid = {n, 1}}, {.periodic = true, .process_grid = {n, 1}}, {4 * n, 6});
   // Equal sizes, different shapes: 1 × 6 cells here, 2 × 3 there.

@@ -84,7 +84,7 @@ const std::vector<std::pair<std::string, Tamper>> of_cells{
 
 CASE("tampered structured patterns are refused") {
   const int size = Communicator(MPI_COMM_WORLD).size();
-  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
+  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::by_dimension}) {
     const CartesianDomain domain({4 * size, 5},
         {.halo = {2, 1}, .periodic = true, .process_grid = {size, 1}, .algorithm = algorithm});
     std::vector<GridField> fields;
@@ -96,7 +96,7 @@ CASE("tampered structured patterns are refused") {
     for (const auto& [what, tamper] : of_any) refuse(good, views(fields), what, tamper);
     for (const auto& [what, tamper] : of_boxes) {
       // One box per link: no other order exists.
-      if (algorithm == Algorithm::staged && holds(what, "order")) continue;
+      if (algorithm == Algorithm::by_dimension && holds(what, "order")) continue;
       refuse(good, views(fields), what, tamper);
     }
     EXPECT_TRUE(fields[0].canaries_intact());
@@ -148,7 +148,7 @@ CASE("a pattern describes itself") {
   const CartesianDomain standard(
       {3, 2}, {.halo = {2, 1}, .periodic = true, .blocks_per_rank = {1, 2}}, self);
   const CartesianDomain staged(
-      {3, 2}, {.halo = 1, .periodic = true, .algorithm = Algorithm::staged}, self);
+      {3, 2}, {.halo = 1, .periodic = true, .algorithm = Algorithm::by_dimension}, self);
   const IndexedDomain indexed(5, {3, 0, 3, 1, 3}, self, SelfGhosts::allowed);
   EXPECT_TRUE(holds(describe(build_pattern(standard)), "Cartesian pattern of rank 0 of 1"));
   EXPECT_TRUE(holds(describe(build_pattern(staged)), "stage 1"));

@@ -230,7 +230,7 @@ CASE(
     "stale ghosts: equal NaNs are no difference, and corners that come in stages are compared with "
     "their owners") {
   const Communicator comm(MPI_COMM_WORLD);
-  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
+  for (const Algorithm algorithm : {Algorithm::standard, Algorithm::by_dimension}) {
     const CartesianDomain domain({4 * comm.size(), 4},
         {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}, .algorithm = algorithm});
     std::vector<double> u(6 * 6, std::numeric_limits<double>::quiet_NaN());

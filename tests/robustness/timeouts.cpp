@@ -90,7 +90,7 @@ CASE("memory of a given-up exchange is not used again: neighbors in a later stag
   const Communicator comm(MPI_COMM_WORLD);
   if (comm.size() != 4) return;
   const CartesianDomain domain(
-      {12, 8}, {.halo = 1, .process_grid = {2, 2}, .algorithm = Algorithm::staged});
+      {12, 8}, {.halo = 1, .process_grid = {2, 2}, .algorithm = Algorithm::by_dimension});
   int lonely = 3 - build_pattern(domain).stages[0][0].rank;  // waits for rank 3 in stage 0
   MPI_Bcast(&lonely, 1, MPI_INT, 0, MPI_COMM_WORLD);
   using Values = std::vector<std::uint64_t, NodeAllocator<std::uint64_t>>;

@@ -14,7 +14,7 @@ class Work {
  public:
   Work(const CartesianDomain& domain, const std::string& transport, int number,
       ExchangeOptions options = {})
-      : staged_(domain.algorithm() == Algorithm::staged),
+      : staged_(domain.algorithm() == Algorithm::by_dimension),
         field_(std::make_unique<GridField>(domain,
             GridSpec{{Scalar::int64, 8}, 2, domain.halo(), Layout::c}, number,
             Memory::node_shared)) {

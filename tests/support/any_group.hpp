@@ -68,7 +68,7 @@ class GridGroup final : public GroupOf<GridField> {
 
  private:
   Group group() const override { return {domain_, views(fields_)}; }
-  bool staged() const override { return domain_.algorithm() == Algorithm::staged; }
+  bool staged() const override { return domain_.algorithm() == Algorithm::by_dimension; }
   CartesianDomain domain_;
 };
 

@@ -52,7 +52,7 @@ struct Kind {
   Algorithm algorithm;
 };
 const std::vector<Kind> kinds{{"standard", Neighbors::full, Algorithm::standard},
-    {"staged", Neighbors::full, Algorithm::staged},
+    {"staged", Neighbors::full, Algorithm::by_dimension},
     {"faces", Neighbors::faces, Algorithm::standard}};
 
 HaloWidth narrower(HaloWidth halo, int turn) {

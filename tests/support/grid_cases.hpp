@@ -14,7 +14,7 @@ struct GridCase {
   CartesianOptions options;
 };
 
-/// {standard, staged, faces} × 1 to 4 dimensions × {open even, periodic uneven, mixed with several
+/// {standard, by_dimension, faces} × 1 to 4 dimensions × {open even, periodic uneven, mixed with several
 /// blocks}.
 std::vector<GridCase> grid_cases(int ranks);
 

@@ -104,7 +104,7 @@ CartesianDomain random_domain(Random& random) {
   options.rank_order = random_rank_order(random, Communicator(MPI_COMM_WORLD).size());
   if (random.chance(40)) options.boundary = Boundary::owned;
   const int kind = random.between(0, 2);
-  if (kind == 1) options.algorithm = Algorithm::staged;
+  if (kind == 1) options.algorithm = Algorithm::by_dimension;
   if (kind == 2) options.neighbors = Neighbors::faces;
   return {extents, options};
 }

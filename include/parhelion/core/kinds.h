@@ -1,5 +1,5 @@
-/* Element types and reductions of all languages. A new one needs a line here and its loops in
- * src/plan/combine.inl. */
+/* Element types and reductions of all languages. A new one needs a line here, and its loops in
+ * src/plan/combine.inl and device/item.hpp. */
 #ifndef PARHELION_KINDS_H
 #define PARHELION_KINDS_H
 

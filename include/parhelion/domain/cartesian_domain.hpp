@@ -11,8 +11,8 @@ class Properties;
 /// Ghosts across faces only, or also across edges and corners.
 enum class Neighbors : std::uint8_t { full, faces };
 
-/// Staged: dimension by dimension; neighbors forward corners: 2·d messages (needs Neighbors::full).
-enum class Algorithm : std::uint8_t { standard, staged };
+/// by_dimension: 2·d messages, as neighbors forward corners (needs Neighbors::full).
+enum class Algorithm : std::uint8_t { standard, by_dimension };
 
 /// One flag for all dimensions, or one per dimension.
 struct Periodicity {
@@ -138,7 +138,7 @@ struct Block {
 /// product is not the number of ranks; splits with a wrong sum; a table that is not a permutation
 /// of the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides,
 /// two on a side, of sides of different sizes, or of an axis not longer than the halo (if both
-/// sides are folded: than both halos); seams or a mask with the staged algorithm; seams with an
+/// sides are folded: than both halos); seams or a mask with the algorithm by_dimension; seams with an
 /// owned boundary; a mask with another number of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};

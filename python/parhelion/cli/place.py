@@ -175,7 +175,7 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 @described(click.option, "--fields", default=1)
 @click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True,
+@click.option("--algorithm", type=click.Choice(["standard", "by_dimension"]), default="standard", show_default=True,
               help="Messages to every neighbor, or dimension by dimension.")
 @described(click.option, "--periodic", default="yes")
 @SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Number of successive exchanges.")

@@ -43,7 +43,7 @@ class Seam(NamedTuple):
 
 # Numbered as in C++.
 _SIDES, _PIVOTS, _BOUNDARIES = ("lower", "upper"), ("corner", "center"), ("open", "owned")
-NEIGHBORS, _ALGORITHMS, _FILLS = ("full", "faces"), ("standard", "staged"), ("last", "first", "communicator")
+NEIGHBORS, _ALGORITHMS, _FILLS = ("full", "faces"), ("standard", "by_dimension"), ("last", "first", "communicator")
 Pivot = Literal["corner", "center"]
 
 
@@ -128,12 +128,12 @@ class CartesianDomain:
         splits: per dimension None (even), or the cells of each process coordinate.
         blocks_per_rank: blocks of each rank in each dimension; by default one.
         neighbors: "full" includes ghosts beyond edges and corners, "faces" only those straight across a face.
-        algorithm: "standard" sends one message to each neighbor; "staged" exchanges dimension by dimension, with fewer messages.
+        algorithm: "standard" sends one message to each neighbor; "by_dimension" exchanges dimension by dimension, with fewer messages.
         rank_order: "last" or "first" dimension fastest; or the rank at each wet place, counted with the last dimension fastest; or
             "communicator": the numbering, grid and periodicity of a communicator from MPI_Cart_create.
         boundary: layers of an array beyond a non-periodic end. "open": exchanges ignore them. "owned": the rank at that end owns as many
             of them as the array's depth, and sends them to its neighbors, too.
-        seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary or the staged algorithm.
+        seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary or the algorithm by_dimension.
         tile_axis: the axis that counts tiles: separate grids that only seams join. It has no halo and is not periodic.
         mask: wet cells (not 0); blocks of land get no rank. An array that broadcasts to the grid's extents; a function of the index arrays
             of all dimensions (np.ogrid) that returns one; or the path of a .npy file. Every rank passes a mask; only rank 0 reads it (others
@@ -159,7 +159,7 @@ class CartesianDomain:
         splits: Sequence[Sequence[int] | None] | None = None,
         blocks_per_rank: Sequence[int] | None = None,
         neighbors: Literal["full", "faces"] = "full",
-        algorithm: Literal["standard", "staged"] = "standard",
+        algorithm: Literal["standard", "by_dimension"] = "standard",
         rank_order: Literal["last", "first", "communicator"] | Sequence[int] = "last",
         boundary: Literal["open", "owned"] = "open",
         seams: Sequence[Seam] = (),
@@ -282,7 +282,7 @@ class CartesianDomain:
 
     @property
     def algorithm(self) -> str:
-        """"standard" or "staged" messages."""
+        """"standard" or "by_dimension"."""
         return self._algorithm
 
     @property

@@ -101,7 +101,7 @@ class HaloCase(msgspec.Struct):
 
     def exchange(self, variant: str) -> Exchange:
         if variant in ("staged", "hand_staged") or variant.startswith("by_dimension:"):
-            algorithm = "staged"
+            algorithm = "by_dimension"
         else:
             algorithm = "node_aware" if "node_aware" in variant else "standard"
         width = np.dtype(self.element).itemsize * self.components

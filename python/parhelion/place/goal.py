@@ -50,7 +50,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.exchange.algorithm == "node_aware":
-            raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or staged")
+            raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or by_dimension")
         if len(self.exchange.cells) != len(self.grid):
             raise PlacementError(f"the process grid has {len(self.grid)} dimensions, the extent {len(self.exchange.cells)}: give as many")
 
@@ -64,7 +64,7 @@ class Schedule:
         merged: dict[tuple[int, tuple[int, ...]], int] = {}
         wraps = each_periodic(self.periodic, len(self.grid))
         for step, size in self.exchange.offsets():
-            stage = next(d for d, s in enumerate(step) if s) if self.exchange.algorithm == "staged" else 0
+            stage = next(d for d, s in enumerate(step) if s) if self.exchange.algorithm == "by_dimension" else 0
             around = any(s and extent == 1 and periodic for s, extent, periodic in zip(step, self.grid, wraps))
             short = tuple(0 if around else s % 2 if extent == 2 and periodic else s for s, extent, periodic in zip(step, self.grid, wraps))
             merged[stage, short] = merged.get((stage, short), 0) + size

@@ -10,14 +10,14 @@ from ..placement import BetweenNodes, Placement, PlacementError, Stencil, node_p
 from ..placement.parameters import Traffic
 from ..placement.placement import each_periodic
 
-ALGORITHMS = ("standard", "staged", "node_aware")
+ALGORITHMS = ("standard", "by_dimension", "node_aware")
 
 
 @dataclass(frozen=True)
 class Exchange:
     """An exchange with halo width `halo` around `cells` per rank, of `fields` fields with `bytes_per_cell`.
 
-    ``standard`` sends one message to each of the 3^d − 1 neighbors (2·d with `faces_only`); ``staged`` sends dimension by dimension, 2·d messages
+    ``standard`` sends one message to each of the 3^d − 1 neighbors (2·d with `faces_only`); ``by_dimension`` sends dimension by dimension, 2·d messages
     that include the corners; ``node_aware`` is standard inside nodes and aggregates between nodes, each cell once. `field_by_field` sends separate
     messages for every field, one after another.
     """
@@ -41,7 +41,7 @@ class Exchange:
         return kind(len(self.cells)).with_halo(self.cells, self.halo, self.fields * self.bytes_per_cell)
 
     def offsets(self) -> list[tuple[tuple[int, ...], int]]:
-        if self.algorithm != "staged":
+        if self.algorithm != "by_dimension":
             stencil = self.stencil()
             return list(zip(stencil.offsets, stencil.bytes, strict=True))
         sizes = []

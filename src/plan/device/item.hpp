@@ -16,6 +16,7 @@ namespace {
 
 enum Scalars { bytes, PHL_SCALARS(PHL_CPP_NAME) };
 enum Reductions { PHL_REDUCTIONS(PHL_CPP_NAME) };
+static_assert(complex128 == 12 && prod == 6, "add the loops of new types and reductions here");
 
 template <int size>
 struct Word;

@@ -37,7 +37,7 @@ static_assert(
 static_assert(same(parhelion::Neighbors::full, PHL_NEIGHBORS_FULL) &&
               same(parhelion::Neighbors::faces, PHL_NEIGHBORS_FACES));
 static_assert(same(parhelion::Algorithm::standard, PHL_STANDARD) &&
-              same(parhelion::Algorithm::staged, PHL_STAGED));
+              same(parhelion::Algorithm::by_dimension, PHL_BY_DIMENSION));
 static_assert(parhelion::max_dimensions == PHL_MAX_DIMENSIONS);
 
 }  // namespace

@@ -41,7 +41,7 @@ def read(file):
 
 
 @pytest.mark.parametrize("periodic", [True, False, (True, False, True)])
-@pytest.mark.parametrize("algorithm", ["standard", "staged"])
+@pytest.mark.parametrize("algorithm", ["standard", "by_dimension"])
 @pytest.mark.parametrize("grid", [(3, 4, 5), (2, 1, 4), (1, 1, 1)])
 def test_what_is_sent_is_received_and_totals_are_an_independent_count(tmp_path, grid, algorithm, periodic):
     schedule = Schedule(grid, Exchange((8, 6, 4), 2, 3, 4, algorithm), periodic, exchanges=2)

@@ -35,7 +35,7 @@ def test_bytes_that_leave_a_level_are_what_the_score_counts(placement):
 
 def test_staged_exchanges_send_as_many_bytes_in_six_messages():
     standard = Exchange((64, 64, 64), 5, 8, 4)
-    staged = Exchange((64, 64, 64), 5, 8, 4, "staged")
+    staged = Exchange((64, 64, 64), 5, 8, 4, "by_dimension")
     assert [sum(size for _, size in each.offsets()) for each in (standard, staged)] == [(74**3 - 64**3) * 32] * 2
     assert (len(standard.offsets()), len(staged.offsets())) == (26, 6)
 

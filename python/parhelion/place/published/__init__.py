@@ -52,8 +52,8 @@ class Row:
     @property
     def traffic(self) -> Traffic:
         """Traffic across each level. Hand-written MPI went dimension by dimension and field by field; others sent 26 messages."""
-        staged = self.runtime == "mpi_comm"
-        exchange = Exchange(CELLS, self.halo, self.fields, FLOAT32, "staged" if staged else "standard", field_by_field=staged)
+        in_turn = self.runtime == "mpi_comm"
+        exchange = Exchange(CELLS, self.halo, self.fields, FLOAT32, "by_dimension" if in_turn else "standard", field_by_field=in_turn)
         return _traffic(self.placement, self.ranks_per_node, exchange)
 
 

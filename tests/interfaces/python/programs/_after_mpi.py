@@ -53,7 +53,7 @@ if how.startswith("combining"):
     combining.begin_reverse(ph.Reduction(slow_sum, "f8"))
     assert begun.wait(30), "no thread combines"
 if how == "crosswise_at_exit":
-    staged = ph.CartesianDomain((12, 10), halo=1, periodic=True, process_grid=(1, 2), algorithm="staged")
+    staged = ph.CartesianDomain((12, 10), halo=1, periodic=True, process_grid=(1, 2), algorithm="by_dimension")
     pair = [ph.Exchange(staged, staged.zeros(), transport="mpi", timeout=20) for _ in range(2)]
     for each in pair:
         each.begin()

@@ -61,7 +61,7 @@ def random_domain(rng):
     if rng.random() < 0.4:
         arguments["blocks_per_rank"] = [rng.randint(1, 2) for _ in extents]
     if arguments["neighbors"] == "full" and rng.random() < 0.4:
-        arguments["algorithm"] = "staged"
+        arguments["algorithm"] = "by_dimension"
     return arguments
 
 

@@ -332,7 +332,7 @@ def test_what_does_not_go_with_a_fold_is_refused():
     refused(ValueError, ph.CartesianDomain, (8, 8), seams=north * 2, says="has two seams")
     refused(ValueError, ph.CartesianDomain, (8, 2), 2, seams=north, says="use a narrower halo")
     refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, boundary="owned", says="open boundary")
-    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, algorithm="staged", says="standard algorithm")
+    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, algorithm="by_dimension", says="standard algorithm")
     refused(TypeError, ph.CartesianDomain, (8, 8), seams="north", says="ph.fold")
     domain = ph.CartesianDomain((8, 8), seams=north)
     refused(ValueError, ph.Exchange, domain, ph.Field(domain.zeros(), sign=2), says="vector components")

@@ -321,7 +321,7 @@ def test_mistakes_are_told_on_every_rank():
     refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(n, 1), mask=0 * wet, says="no wet cell")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet[1:], says="give each cell a value")
     refused(TypeError, ph.CartesianDomain, wet.shape, mask=wet.astype(str), says="booleans or numbers")
-    refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, algorithm="staged", says="standard algorithm")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, algorithm="by_dimension", says="standard algorithm")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, splits=[None, [4]], says="need a process grid")
     refused(ph.ResourceError, ph.CartesianDomain, wet.shape, mask="/does/not/exist.npy", says="exist.npy")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=lambda x, y: np.ones(x.size + 1), says="give each cell a value")

@@ -234,7 +234,7 @@ def passes_on(u, exchange, call):
 
 
 def test_ranks_to_which_goes_what_another_could_not_combine_are_told():
-    domain = ph.CartesianDomain((4 * COMM.size, 3), halo=1, periodic=True, process_grid=(COMM.size, 1), algorithm="staged")
+    domain = ph.CartesianDomain((4 * COMM.size, 3), halo=1, periodic=True, process_grid=(COMM.size, 1), algorithm="by_dimension")
     u = domain.full(1.0)
     for transport in ("mpi", "staged_shared", "shared", None):
         exchange = ph.Exchange(domain, u, transport=transport)

@@ -28,8 +28,8 @@ def test_wrong_domains_are_refused():
     refused(ValueError, make, (4, 4), splits=([1] * 7, None), says="split")
     refused(ValueError, make, (4, 4), blocks_per_rank=(0, 1), says="blocks_per_rank")
     refused(ValueError, make, (4, 4), neighbors="all", says="'faces'")
-    refused(ValueError, make, (4, 4), algorithm="fast", says="'staged'")
-    refused(ValueError, make, (4, 4), neighbors="faces", algorithm="staged", says="staged")
+    refused(ValueError, make, (4, 4), algorithm="fast", says="'by_dimension'")
+    refused(ValueError, make, (4, 4), neighbors="faces", algorithm="by_dimension", says="by_dimension")
     refused(TypeError, make, (4, 4), comm=7, says="comm")
 
 

@@ -36,7 +36,7 @@ def combined(domain, u, ufunc):
 
 def domains():
     shape, halo = (7, 6), ((2, 1), (1, 1))
-    yield ph.CartesianDomain(shape, halo, periodic=True, algorithm="staged")
+    yield ph.CartesianDomain(shape, halo, periodic=True, algorithm="by_dimension")
     yield ph.CartesianDomain(shape, halo, periodic=(True, False))
     yield ph.CartesianDomain(shape, halo, periodic=True, neighbors="faces")
     if COMM.size <= 2:
@@ -56,7 +56,7 @@ def test_owners_get_every_ghosts_contribution():
             exchange.reverse(name)
             assert np.array_equal(u.owned, expected), f"{name} of {dtype} in {domain}"
             before.owned[...] = u.owned
-            assert domain.algorithm == "staged" or np.array_equal(u, before), "a ghost was changed"
+            assert domain.algorithm == "by_dimension" or np.array_equal(u, before), "a ghost was changed"
 
 
 def test_complex_numbers_are_summed():

@@ -468,7 +468,7 @@ def test_what_does_not_fit_is_refused():
     refused(ValueError, grid, joined, halo=(1, 1, 1), says="counts tiles")
     refused(ValueError, grid, joined, halo=5, says="use a narrower halo")
     refused(ValueError, grid, joined, periodic=(False, True, False), says="is periodic")
-    refused(ValueError, grid, joined, algorithm="staged", says="standard algorithm")
+    refused(ValueError, grid, joined, algorithm="by_dimension", says="standard algorithm")
     refused(ValueError, ph.CartesianDomain, (4, 4), seams=[joined], says="name a tile")
     turned = grid(ph.seam((0, 1, "upper"), (1, 2, "lower")))
     u, v = turned.zeros(stagger=(0, 1, 0)), turned.zeros(stagger=(0, 0, 1))

@@ -1,4 +1,4 @@
-#include "plan/staged_plan.hpp"
+#include "plan/sequence.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,18 +21,18 @@ bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
 
 }  // namespace
 
-Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages) {
-  Plan staged = plan;
-  staged.patterns.clear();
-  staged.stages.clear();
+Plan plan_in_stages(const Plan& plan, const std::vector<DimensionSet>& stages) {
+  Plan ordered = plan;
+  ordered.patterns.clear();
+  ordered.stages.clear();
   for (const auto& pattern : plan.patterns)
-    staged.patterns.push_back(std::make_shared<const Pattern>(by_dimensions(*pattern, stages)));
-  merge_stages(staged);
-  for (StagePlan& stage : staged.stages)
+    ordered.patterns.push_back(std::make_shared<const Pattern>(by_dimensions(*pattern, stages)));
+  merge_stages(ordered);
+  for (StagePlan& stage : ordered.stages)
     std::erase_if(
         stage.links, [&](LinkPlan& link) { return !learn(plan.stages.front().links, link); });
-  compile_stages(staged);
-  return staged;
+  compile_stages(ordered);
+  return ordered;
 }
 
 const char* name_of(Sequence sequence) {
@@ -101,7 +101,7 @@ std::shared_ptr<const Plan> plan_in_order(
         ":' says: that serves stencils with edges and corners, where some rank has a "
         "diagonal neighbor: use the "
         "transport alone");
-  return std::make_shared<const Plan>(staged_plan(plan, survey.stages(sequence)));
+  return std::make_shared<const Plan>(plan_in_stages(plan, survey.stages(sequence)));
 }
 
 }  // namespace parhelion

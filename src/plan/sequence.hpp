@@ -42,7 +42,7 @@ class SequenceSurvey {
 /// Compiles `plan`, of one stage, into `stages`. Local: its neighbors are among those of `plan`.
 /// Cartesian patterns must fill their corners (fills_corners); indexed ones travel in the first
 /// stage.
-Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages);
+Plan plan_in_stages(const Plan& plan, const std::vector<DimensionSet>& stages);
 
 /// Forward plan in this order; null for direct. Local. Throws Error on all ranks if the survey
 /// excludes the order. `plan` must outlive it.
