@@ -17,8 +17,8 @@ namespace {
 
 class IndexMapGather : public Variant {
  public:
-  IndexMapGather(IndexMap map, const GatherSetup& setup)
-      : map_(std::move(map)), array_(setup.array),
+  IndexMapGather(IndexMap map, const GatherSetup& setup, std::shared_ptr<GatherArray> array)
+      : map_(std::move(map)), array_(std::move(array)),
         values_({array_->cells(), static_cast<byte_count>(array_->cell_bytes())}, {},
             setup.params.element, setup.params.components) {
     map_.forward(values_);  // creates and caches the exchange
@@ -35,21 +35,29 @@ class IndexMapGather : public Variant {
   CellValues values_;
 };
 
-/// As the gathers of Fortran and C: any array, copied through the map's buffers.
-VariantPointer make_index_map_gather(const GatherSetup& setup, SetupTimes& times) {
+std::shared_ptr<GatherArray> array_of(const GatherSetup& setup, bool node_shared) {
+  std::shared_ptr<GatherArray> array = setup.array;
+  if (node_shared)
+    validate_together(setup.comm, [&] {
+      array = setup.node_shared->get(
+          [&] { return setup.array_in(std::make_shared<NodeSharedMemory>(1, setup.bytes())); });
+    });
+  return array;
+}
+
+/// A map's call, with any array: private ones are copied through the map's buffers.
+VariantPointer make_index_map_gather(
+    const GatherSetup& setup, SetupTimes& times, bool node_shared) {
   IndexMap map = timed(times.pattern, [&] { return IndexMap(*setup.domain); });
-  return timed(times.plan, [&] { return std::make_unique<IndexMapGather>(std::move(map), setup); });
+  return timed(times.plan, [&] {
+    return std::make_unique<IndexMapGather>(std::move(map), setup, array_of(setup, node_shared));
+  });
 }
 
 VariantPointer make_library_gather(
     const LibraryVariant& which, const GatherSetup& setup, SetupTimes& times) {
   require_usable(which, setup.comm);
-  std::shared_ptr<GatherArray> array = setup.array;
-  if (which.node_shared)
-    validate_together(setup.comm, [&] {
-      array = setup.node_shared->get(
-          [&] { return setup.array_in(std::make_shared<NodeSharedMemory>(1, setup.bytes())); });
-    });
+  const std::shared_ptr<GatherArray> array = array_of(setup, which.node_shared);
   const Field field = view_cells(array->cells(), setup.domain->owned(), array->ghosts(),
       setup.domain->ghosts(), setup.params.element, {Order::c, setup.params.components});
   return make_library_variant(
@@ -90,8 +98,9 @@ std::vector<Entry> gather_variants(const GatherSetup& setup) {
   std::vector<Entry> entries = library_entries([=](const LibraryVariant& which, SetupTimes& times) {
     return make_library_gather(which, setup, times);
   });
-  entries.push_back(
-      {"index_map", "own", [=](SetupTimes& times) { return make_index_map_gather(setup, times); }});
+  for (const bool node_shared : {false, true})
+    entries.push_back({node_shared ? "index_map_shared" : "index_map", "own",
+        [=](SetupTimes& times) { return make_index_map_gather(setup, times, node_shared); }});
   add_by_hand(entries, setup);
   add_floors(entries, setup);
   for (const auto& each : other_libraries)

@@ -78,7 +78,8 @@ void validate(
   require(options.splits.empty() || std::ssize(options.splits) == dims,
       "splits needs one list per dimension (an empty list for an even split)");
   require(!options.mask || options.algorithm == Algorithm::standard,
-      "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: use the "
+      "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: use "
+      "the "
       "standard algorithm with a mask");
   const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
   require(

@@ -99,8 +99,8 @@ CASE("grids of different dimensions, algorithms and halos travel with meshes") {
     check_groups(++turn, [&](AnyGroups& groups, Memory memory) {
       groups.push_back(
           mesh_group(mesh_cases(ranks()).front().mesh, SelfGhosts::refused, 1, memory));
-      groups.push_back(grid_group(
-          {9, 7, 6}, {.halo = 1, .periodic = true, .algorithm = Algorithm::by_dimension}, 2, memory));
+      groups.push_back(grid_group({9, 7, 6},
+          {.halo = 1, .periodic = true, .algorithm = Algorithm::by_dimension}, 2, memory));
       groups.push_back(grid_group(
           {11, 8}, {.halo = {2, 1}, .periodic = {false, true}, .algorithm = second}, 3, memory));
       groups.push_back(mesh_group(ring(6, 1), SelfGhosts::refused, 4, memory));
@@ -165,8 +165,11 @@ CASE("periodic images of a rank's own cells are filled in some groups, group by 
         {2, 3 * n}, {.halo = {5, 1}, .periodic = true, .process_grid = {1, n}}, 2, memory));
     groups.push_back(mesh_group(mesh, SelfGhosts::allowed, 3, memory));
     groups.push_back(grid_group({4, 3 * n, 3},
-        {.halo = 1, .periodic = true, .process_grid = {1, n, 1}, .algorithm = Algorithm::by_dimension}, 4,
-        memory));
+        {.halo = 1,
+            .periodic = true,
+            .process_grid = {1, n, 1},
+            .algorithm = Algorithm::by_dimension},
+        4, memory));
   });
 }
 

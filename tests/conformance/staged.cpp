@@ -84,8 +84,8 @@ CASE("dimensions in any order and grouping bring every ghost") {
     auto fields = random_fields(random, domain, Memory::ordinary);
     const Plan plan = make_plan({Group(domain, views(fields))});
     const BoundArrays arrays(plan);
-    const auto staged =
-        std::make_shared<const Plan>(plan_in_stages(plan, random_stages(random, domain.dimensions())));
+    const auto staged = std::make_shared<const Plan>(
+        plan_in_stages(plan, random_stages(random, domain.dimensions())));
     Stages stages(plan, arrays, parse_choice("mpi"), staged);
     for (int round = 0; round < 2; ++round) {
       for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();

@@ -17,7 +17,8 @@ void check_domain(const CartesianDomain& domain, int turn) {
     auto fields = make_fields(domain, 2, turn, route.memory, combinable(Reduction::sum));
     Exchange exchange(build_pattern(domain), views(fields), {route.transport});
     check_forward(exchange, fields, 0);
-    check_reverse(exchange, fields, Reduction::sum, domain.algorithm() == Algorithm::by_dimension, 1);
+    check_reverse(
+        exchange, fields, Reduction::sum, domain.algorithm() == Algorithm::by_dimension, 1);
   }
 }
 
@@ -135,8 +136,10 @@ CASE("an exchange of no fields does nothing") {
 CASE("a staged exchange sends to two neighbors per dimension") {
   const int size = Communicator(MPI_COMM_WORLD).size();
   if (size < 3) return;
-  const CartesianDomain domain({3 * size, 8, 8},
-      {.halo = 2, .periodic = true, .process_grid = {size, 1, 1}, .algorithm = Algorithm::by_dimension});
+  const CartesianDomain domain({3 * size, 8, 8}, {.halo = 2,
+                                                     .periodic = true,
+                                                     .process_grid = {size, 1, 1},
+                                                     .algorithm = Algorithm::by_dimension});
   std::vector<double> data(static_cast<std::size_t>(domain.extended().cells()));
   EXPECT_EQ(Exchange(build_pattern(domain), {view(domain, data.data())}).plan().messages_sent(), 2);
 }

@@ -24,7 +24,9 @@ void for_each_case(Visit&& visit) {
   }
 }
 
-bool is_staged(const CartesianDomain& domain) { return domain.algorithm() == Algorithm::by_dimension; }
+bool is_staged(const CartesianDomain& domain) {
+  return domain.algorithm() == Algorithm::by_dimension;
+}
 
 }  // namespace
 

@@ -80,7 +80,8 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
       "halo width is given for 5 dimensions of 4", {8, 8, 8, 8}, {.halo = {1, 1, 1, 1, 1}});
   refuse_domain("periodic is given for 2 dimensions of 3", {8, 8, 8}, {.periodic = {true, false}});
   refuse_domain("periodic is given for 2 dimensions of 1", {8}, {.periodic = {true, true}});
-  refuse_domain("by_dimension", {8, 8}, {.neighbors = Neighbors::faces, .algorithm = Algorithm::by_dimension});
+  refuse_domain("by_dimension", {8, 8},
+      {.neighbors = Neighbors::faces, .algorithm = Algorithm::by_dimension});
 }
 
 CASE("one halo width or flag in braces is for all dimensions, as it is without") {

@@ -33,9 +33,11 @@ CASE("random structured domains: every ghost and every owner is right") {
     auto fields = random_fields(random, domain, route.memory);
     Exchange exchange(domain, views(fields), {route.transport});
     check_forward(exchange, fields, 0);
-    check_reverse(exchange, fields, Reduction::sum, domain.algorithm() == Algorithm::by_dimension, 1);
+    check_reverse(
+        exchange, fields, Reduction::sum, domain.algorithm() == Algorithm::by_dimension, 1);
     check_forward(exchange, fields, 2);
-    check_reverse(exchange, fields, Reduction::replace, domain.algorithm() == Algorithm::by_dimension, 3);
+    check_reverse(
+        exchange, fields, Reduction::replace, domain.algorithm() == Algorithm::by_dimension, 3);
   });
 }
 

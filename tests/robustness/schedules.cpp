@@ -72,7 +72,8 @@ CASE("exchanges by dimensions, on different communicators, may be ended in any o
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   {
     CAPTURE(seed());
-    const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorithm::by_dimension};
+    const CartesianOptions staged{
+        .halo = 2, .periodic = true, .algorithm = Algorithm::by_dimension};
     const CartesianDomain here({18, 16}, staged), there({17, 19}, staged, other);
     std::vector<Work> all;
     all.emplace_back(here, "shared+mpi", 0);

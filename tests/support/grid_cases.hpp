@@ -14,8 +14,8 @@ struct GridCase {
   CartesianOptions options;
 };
 
-/// {standard, by_dimension, faces} × 1 to 4 dimensions × {open even, periodic uneven, mixed with several
-/// blocks}.
+/// {standard, by_dimension, faces} × 1 to 4 dimensions × {open even, periodic uneven, mixed with
+/// several blocks}.
 std::vector<GridCase> grid_cases(int ranks);
 
 /// `count` fields that differ in element type, components, layout and halo width, by `turn`.

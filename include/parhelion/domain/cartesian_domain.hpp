@@ -138,8 +138,8 @@ struct Block {
 /// product is not the number of ranks; splits with a wrong sum; a table that is not a permutation
 /// of the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides,
 /// two on a side, of sides of different sizes, or of an axis not longer than the halo (if both
-/// sides are folded: than both halos); seams or a mask with the algorithm by_dimension; seams with an
-/// owned boundary; a mask with another number of wet places than ranks.
+/// sides are folded: than both halos); seams or a mask with the algorithm by_dimension; seams with
+/// an owned boundary; a mask with another number of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {

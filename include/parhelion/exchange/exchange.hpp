@@ -87,8 +87,8 @@ class Exchange {
 
   /// Reverse: combines every ghost into its owner's value in a fixed order (by rank, then pattern
   /// order): reproducible bit for bit. With Reduction::sum, the adjoint of forward. Ghosts keep
-  /// their values, except with the algorithm by_dimension. Errors: a reduction that the elements do not
-  /// support.
+  /// their values, except with the algorithm by_dimension. Errors: a reduction that the elements do
+  /// not support.
   template <Views... Arrays>
   [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
     return begin_with(Direction::reverse, reduction, ArrayList(arrays...));
