@@ -273,8 +273,13 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
 @pytest.mark.parametrize(("near", "cores", "speed"), [(0.75, "cores near (50 ns)", 2), (0.25, "cores far (210 ns)", 0.5)])
 def test_the_headline_is_that_of_the_core_state_of_most_samples(tmp_path, near, cores, speed):
     record = read_record(synthetic.write_two_states(tmp_path / "run", near))
-    head = bench_document(record)["headline"]
-    assert head["cores"] == cores and head["best_baseline_over_time"] == pytest.approx(speed, rel=0.05)
+    document = bench_document(record)
+    for case in document["cases"]:
+        pace = {"cores near (50 ns)": 0.5, "cores far (210 ns)": 2}[case["cores"]] if case["variant"] == "auto" else 1
+        assert case["median_s"] == pytest.approx(20e-6 * pace, rel=0.02) and max(case["samples"]) < 1.2 * min(case["samples"])
+    assert len({(case["params"]["fields"], case["variant"], case["cores"]) for case in document["cases"]}) == len(document["cases"]) == 8
+    head = document["headline"]
+    assert document["cores"] == head["cores"] == cores and head["best_baseline_over_time"] == pytest.approx(speed, rel=0.05)
     low, high = head["ci95"]
     assert low < speed < high and high / low < 1.1
     (one, other), usual = by_state(record), usual_state(record)
