@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, LIBRARY, CaseResult, Entry, by_state, variants, entries, headline, in_order, most_samples, remarks, results, skew, text, told, varying, with_case
+from .results import BASELINE, LIBRARY, CaseResult, Entry, by_state, variants, entries, headline, in_order, most_samples, over_floor, remarks, results, skew, text, told, varying, with_case
 from .sweep import sweep_document
 from .words import microseconds, ratio
 
@@ -135,6 +135,7 @@ def bench_document(record: Record) -> dict[str, Any]:
     cases, states = results(record.cases), by_state(record)
     state, usual = most_samples(states)
     head = headline(usual)
+    floor = over_floor(head.speeds)
     return {
         "schema": "parhelion.bench/1",
         "benchmark": record.run.benchmark,
@@ -143,7 +144,8 @@ def bench_document(record: Record) -> dict[str, Any]:
         "labels": record.labels,
         "environment": record.run.environment,
         "notes": remarks(record, cases),
-        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds), "cores": state},
+        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds), "cores": state,
+                                   "time_over_floor": floor.value, "time_over_floor_ci95": floor.interval},
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cores": state,
         "cases": [_timing(cores, case, entry) for cores, some in states for case, entry in with_case(some) if entry.ran],

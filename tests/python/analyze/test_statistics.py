@@ -265,6 +265,9 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
         entries = [(one.entries[name], other.entries[name]) for name in names]
         assert all(b.median / a.median == pytest.approx(3, rel=0.1) for a, b in entries)
         assert all(a.summary.count + b.summary.count == 160 for a, b in entries)
+    head = bench_document(record)["headline"]
+    assert head["time_over_floor_ci95"][0] < head["time_over_floor"] < head["time_over_floor_ci95"][1]
+    assert head["time_over_floor"] == pytest.approx(1 / 0.8, rel=0.05)
     for cases in (fast, slow):
         assert over_floor(of_variant(cases, "auto")).value == pytest.approx(1 / 0.8, rel=0.05)
         assert over_floor(of_variant(cases, "floor_get")).value == 1 and over_floor(of_variant(cases, "absent")).value is None
