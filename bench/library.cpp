@@ -52,9 +52,10 @@ std::string reason_against(const LibraryVariant& which, const Communicator& comm
   return {};
 }
 
-// Excluded from "all": they need a rare kernel module, device arrays, or several nodes.
+// Excluded from "all": they need a rare kernel module, device arrays, several nodes, or one rank.
 bool rarely_there(const TransportInfo& info) {
-  return info.name == "xpmem" || info.traits.reach[0] == Reach::none || info.traits.passes_on;
+  return info.name == "xpmem" || info.traits.reach[0] == Reach::none || info.traits.passes_on ||
+         info.scope == Scope::own_rank;
 }
 
 }  // namespace

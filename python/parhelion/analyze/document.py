@@ -8,8 +8,8 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, headline, in_order, remarks, results, skew, text, told, usual_state, varying, with_case
-from .sweep import sweep, sweep_document
+from .results import BASELINE, LIBRARY, CaseResult, Entry, by_state, variants, entries, headline, in_order, most_samples, over_floor, remarks, results, skew, text, told, varying, with_case
+from .sweep import sweep_document
 from .words import microseconds, ratio
 
 EXCHANGES = 10_000  # published halo timings are seconds for this many exchanges
@@ -132,9 +132,10 @@ def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
 
 
 def bench_document(record: Record) -> dict[str, Any]:
-    cases = results(record.cases)
-    state, usual = usual_state(record)
+    cases, states = results(record.cases), by_state(record)
+    state, usual = most_samples(states)
     head = headline(usual)
+    floor = over_floor(head.speeds)
     return {
         "schema": "parhelion.bench/1",
         "benchmark": record.run.benchmark,
@@ -143,10 +144,12 @@ def bench_document(record: Record) -> dict[str, Any]:
         "labels": record.labels,
         "environment": record.run.environment,
         "notes": remarks(record, cases),
-        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds), "cores": state},
+        "headline": head.mean and {"variant": head.variant, "best_baseline_over_time": head.mean, "ci95": head.interval, "cases": len(head.speeds), "cores": state,
+                                   "time_over_floor": floor.value, "time_over_floor_ci95": floor.interval},
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
-        "cases": [_timing(case, entry) for case, entry in with_case(cases) if entry.ran],
-        **(sweep_document(sweep(record, cases)) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
+        "cores": state,
+        "cases": [_timing(cores, case, entry) for cores, some in states for case, entry in with_case(some) if entry.ran],
+        **(sweep_document(record, cases, states) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
         "not_run": [_who(entry) | {"skipped": entry.skipped, "error": entry.error} for entry in entries(cases) if not entry.ran],
     }
 
@@ -169,11 +172,12 @@ def _who(entry: Entry) -> dict[str, Any]:
     return {"name": entry.name, "params": entry.params, "variant": entry.variant, "role": entry.role}
 
 
-def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    """Document one variant on one case, with skew, application, energy, phase and level keys if recorded."""
+def _timing(cores: str, case: CaseResult, entry: Entry) -> dict[str, Any]:
+    """Document one variant on one case in one state of the cores, with skew, application, energy, phase and level keys if recorded."""
     apart, levels, exchange = skew(entry), by_level(entry), share(entry)
     return {
         **_who(entry),
+        "cores": cores,
         "verified": entry.verified,
         **told(entry.summary),
         "time_over_best_baseline": case.relative(entry.variant),

@@ -394,11 +394,13 @@ def sweep(record: Record, cases: Sequence[CaseResult]) -> Sweep:
     return Sweep(published_rows(record, cases), curves(record, cases), matrix(cases))
 
 
-def sweep_document(found: Sweep) -> dict[str, Any]:
-    """Return `published` (published layout, µs), `sweep` (changes and limits by curve) and a matrix's `combinations`."""
+def sweep_document(record: Record, cases: Sequence[CaseResult], states: Iterable[tuple[str, Sequence[CaseResult]]]) -> dict[str, Any]:
+    """Return `published` (published layout by state of the cores, µs), `sweep` (changes and limits by curve) and a matrix's `combinations`."""
+    found = sweep(record, cases)
     rows = found.matrix.rows if found.matrix else []
+    published = [asdict(row) | {"cores": cores} for cores, some in states for row in published_rows(record, some)]
     combinations = [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in rows]
-    return {**({"combinations": combinations} if found.matrix else {}), "published": found.published, "sweep": [_told(curve) for curve in found.curves]}
+    return {**({"combinations": combinations} if found.matrix else {}), "published": published, "sweep": [_told(curve) for curve in found.curves]}
 
 
 def _told(curve: Curve) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,12 +30,13 @@ from .traffic import Exchange
 
 NOBODY = -1
 ABSENT, OWN, OTHER = range(3)  # kinds of neighbors
+ALIGNMENT = 16  # of each field in a message (message_alignment in src/plan/layout.hpp)
 
 
 class Message(NamedTuple):
     stage: int
     step: tuple[int, ...]
-    size: int  # bytes
+    part: int  # bytes of one field, with all ghosts
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ class Schedule:
             raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or by_dimension")
         if len(self.exchange.cells) != len(self.grid):
             raise PlacementError(f"the process grid has {len(self.grid)} dimensions, the extent {len(self.exchange.cells)}: give as many")
+        for dimension, cells in enumerate(self.exchange.cells):
+            if self.exchange.halo > cells:
+                raise PlacementError(f"halo width {self.exchange.halo} exceeds the extent {cells} in dimension {dimension}: GOAL schedules reach only the next rank; use a narrower halo")
 
     @property
     def ranks(self) -> int:
@@ -63,12 +67,23 @@ class Schedule:
         """Messages, stage by stage; offsets to the same neighbor share one. In a dimension of one rank, ghosts are local copies."""
         merged: dict[tuple[int, tuple[int, ...]], int] = {}
         wraps = each_periodic(self.periodic, len(self.grid))
-        for step, size in self.exchange.offsets():
+        for step, size in replace(self.exchange, fields=1).offsets():
             stage = next(d for d, s in enumerate(step) if s) if self.exchange.algorithm == "by_dimension" else 0
             around = any(s and extent == 1 and periodic for s, extent, periodic in zip(step, self.grid, wraps))
             short = tuple(0 if around else s % 2 if extent == 2 and periodic else s for s, extent, periodic in zip(step, self.grid, wraps))
             merged[stage, short] = merged.get((stage, short), 0) + size
         return [Message(stage, step, size) for (stage, step), size in merged.items()]
+
+    def sizes(self) -> np.ndarray:
+        """Bytes of each rank's messages (one row: of all ranks). Dimension by dimension, ranks at ends have no ghosts beyond them to pass on."""
+        parts, halo = np.array([[message.part for message in self.messages]]), self.exchange.halo
+        if self.exchange.algorithm == "staged":
+            parts, wraps = np.repeat(parts, self.ranks, 0), each_periodic(self.periodic, len(self.grid))
+            for axis, (place, cells) in enumerate(zip(np.indices(self.grid).reshape(len(self.grid), -1), self.exchange.cells)):
+                ends = 0 if wraps[axis] else (place == 0).astype(int) + (place == self.grid[axis] - 1)
+                later = [message.stage > axis for message in self.messages]
+                parts = np.where(later, parts * np.reshape(cells + halo * (2 - ends), (-1, 1)) // (cells + 2 * halo), parts)
+        return parts + (self.exchange.fields - 1) * (-(-parts // ALIGNMENT) * ALIGNMENT)
 
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
         """Receiver and sender of each rank's messages; NOBODY at ends, the rank itself for periodic copies."""
@@ -87,7 +102,7 @@ class Schedule:
 
     def totals(self, ranks_per_node: int | None = None) -> dict[str, Any]:
         """Messages and bytes of one exchange: over all ranks, of the busiest rank, and out of the busiest node of consecutive ranks."""
-        to, sizes = self.neighbors()[0], np.array([message.size for message in self.messages])
+        to, sizes = self.neighbors()[0], self.sizes()
         own = np.arange(self.ranks)[:, None]
         sent = (to != NOBODY) & (to != own)
         told = {"ranks": self.ranks, "messages": int(sent.sum()), "bytes": int((sent * sizes).sum()),
@@ -102,16 +117,17 @@ class Schedule:
         """Lines of the file. Ranks with the same kinds of neighbors share a template."""
         yield f"num_ranks {self.ranks}\n"
         templates: dict[bytes, _Template] = {}
+        sizes = self.sizes()
         for rank, ranks in enumerate(np.stack(self.neighbors(), axis=1)):
             kinds = np.select([ranks == NOBODY, ranks == rank], [ABSENT, OWN], OTHER)
-            template = templates.get(kinds.tobytes()) or templates.setdefault(kinds.tobytes(), self._template(*kinds))
+            template = templates.get(kinds.tobytes()) or templates.setdefault(kinds.tobytes(), self._template(sizes[rank % len(sizes)].tolist(), *kinds))
             yield template.text % (rank, *ranks[template.places].tolist())
 
-    def _template(self, to: np.ndarray, by: np.ndarray) -> _Template:
+    def _template(self, sizes: Sequence[int], to: np.ndarray, by: np.ndarray) -> _Template:
         writer = _Writer(self.copy_ns_per_byte)
         for _ in range(self.exchanges):
             for stage in sorted({message.stage for message in self.messages}):
-                writer.stage([(number, message.size) for number, message in enumerate(self.messages) if message.stage == stage], to, by)
+                writer.stage([(number, sizes[number]) for number, message in enumerate(self.messages) if message.stage == stage], to, by)
         return _Template("rank %d {\n" + "".join(writer.text) + "}\n", (writer.directions, writer.numbers))
 
 

@@ -66,20 +66,22 @@ TITLES = (  # tool, pattern of the lines that begin its output or a test
     ("IMB", re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")),
     ("IMB", re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")),
     ("Comb", re.compile(r"^Comb version (?P<version>\S+)")),
+    ("Comb", re.compile(r"^Started (rank \d+ of \d+|\d+ ranks)$")),  # before versions
     ("Comb", re.compile(r"^(?:Starting test )?(?P<test>(?:Comm|memcpy) \S.*?|Mesh \S.*? Buffers .*?)\s*$")),
 )
 COMB_SETTING = re.compile(r"^(Num vars|ghost_widths?|sizes?|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
 COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
 COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo", "ghost_width": "halo"}  # if equal in all dimensions
 COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
-BETWEEN_TWO = re.compile(r"^MPI([-_]\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
+BETWEEN_TWO = re.compile(r"^MPI([-_]\w+)? (Multi-\w+ )?(Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
 PARAMS: tuple[tuple[re.Pattern[str], Callable[..., Params]], ...] = (
     (re.compile(r"^#.*\[ pairs: (\d+) \] \[ window size: (\d+) \]"), lambda pairs, window: {"ranks": 2 * int(pairs), "window": int(window)}),
     (re.compile(r"^#\s*#processes\s*=\s*(\d+)"), lambda ranks: {"ranks": int(ranks)}),
     (re.compile(r"^#\s*\(\s*(\d+) groups of (\d+) processes each"), lambda groups, ranks: {"ranks": int(groups) * int(ranks), "groups": int(groups)}),
     (re.compile(r"^#\s*MODE:\s*(\S+)"), lambda mode: {"mode": mode}),
-    (re.compile(r"^#\s*(Datatype|Window creation|Synchronization|Window size|Buffer Size):?\s*(.+?)\.?\s*$", re.IGNORECASE),
+    (re.compile(r"^# (?:Send Buffer|Rank 0 Memory) on (\S+) .*(?:Receive Buffer|Rank 1 Memory) on (\S+)"), lambda first, second: {"buffers": f"{first} to {second}"}),
+    (re.compile(r"^#\s*(Datatype|Window creation|Synchronization|Window size|Buffer Size|Number of \w+ \w+):?\s*(.+?)\.?\s*$", re.IGNORECASE),
      lambda name, value: {name.lower().replace(" ", "_"): value}),
 )
 INIT = re.compile(r"^nprocs: (\d+), min: (\d+\.?\d*) ms, max: (\d+\.?\d*) ms, avg: (\d+\.?\d*) ms\s*$")

@@ -15,7 +15,7 @@ from ..record.model import Facts, Launch, RecordError, flatten
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
-from .results import breaks, energy, every_result, form_table, matrix, phases, published_layout, seams, section, values
+from .results import beside, breaks, energy, every_result, form_table, matrix, phases, published_layout, seams, section, values
 
 
 def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False,
@@ -53,8 +53,9 @@ def titles(records: Sequence[Record]) -> list[str]:
 
 def _run(record: Record, cases: Sequence[CaseResult], states: Sequence[tuple[str, Sequence[CaseResult]]], prefix: str, with_published: bool) -> Sequence[Block]:
     words, found = wording(record.run.benchmark), sweep(record, cases)
+    sweeps = [(state, sweep(record, some)) for state, some in states]
     labels = "".join(f" · {name}: {value}" for name, value in record.labels.items())
-    form, apps = published_form(record.run.benchmark, cases), applications(cases)
+    forms = [(state, published_form(record.run.benchmark, in_order(some)), applications(some)) for state, some in states]
     told, machine = launch_facts(record.launches), flatten(record.run.environment)
     shared = " · ".join(f"{name} {value}" for name, value in constant(cases).items())
     here = " · ".join(value.partition("\n")[0] for name, value in [*machine, *told] if name in ("cpu model", "library version"))
@@ -63,18 +64,19 @@ def _run(record: Record, cases: Sequence[CaseResult], states: Sequence[tuple[str
         *(Text(f"{end.status}. {end.message or ''}", "bad", f"Launch {end.launch + 1}:") for end in failed(record)),
         *(Text(each, "note", "Note:") for each in remarks(record, cases)),
         *([] if cases else [Text("No case was finished.", "bad")]),
-        *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
-        *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
+        *section("MPIs and networks", [block for state, each in sweeps if each.matrix for block in matrix(record.run.benchmark, each.matrix, state)]),
+        *section("Published layout", [block for state, each in sweeps
+                                      for block in published_layout(each.published, len(each.published), beside(f"{len(each.published)} rows", state), state)]),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
         *(section("Results", [Text(shared, "meta"), *(block for state, some in states for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases, words.of)]) if cases else []),
-        *(section("Time of exchanges", [form_table(apps, fold="Share of a step")]) if apps else []),
-        *([form_table(form, fold="In the published form")] if form else []),
+        *section("Time of exchanges", [form_table(apps, fold=beside("Share of a step", state)) for state, _, apps in forms if apps]),
+        *(form_table(form, fold=beside("In the published form", state)) for state, form, _ in forms if form),
         *plots.curves(cases, prefix),
         *section("Samples", plots.samples(cases, prefix, words.of)),
         *section("Set-up", setup(cases)),
         *section("Choice of auto", choices(cases), "closed"),
         *section("Verification", verification(record, cases)),
-        *section("Spread", spread(cases, words), "closed"),
+        *section("Spread", [block for state, some in states for block in spread(in_order(some), words, state)], "closed"),
         *(section("Published figures", published(record.run.benchmark)) if with_published else []),
         Section("Method", [method(record, cases)]),
         *section("Binding of ranks", places(record.launches), "closed"),
@@ -158,14 +160,14 @@ def verification(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
     return [Items([(each, []) for each in (Text(counted), *told)])]
 
 
-def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
+def spread(cases: Sequence[CaseResult], words: Wording, state: str) -> list[Block]:
     parameters = varying(cases)
     timed = [(case, entry, entry.summary) for case in cases for entry in case.entries.values() if entry.summary]
     rows: list[list[Word]] = [[*values(case, parameters), entry.variant, str(found.count),
                                *map(microseconds, (found.p5, found.median, found.p95, found.p99)), found.mean_std_us,
                                *("–" if each is None else str(each) for each in (entry.lines[0].bytes, entry.lines[0].messages))]
                               for case, entry, found in timed]
-    caption = f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits."
+    caption = beside(f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits", state)
     head = [*parameters, "variant", "samples", "p5", "median", "p95", "p99", "mean(std)", "bytes", "messages"]
     return [Table(head, rows, len(parameters) + 1, caption=caption)] if rows else []
 

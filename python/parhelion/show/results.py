@@ -24,35 +24,43 @@ FAILED = Cell("FAILED", kind="bad")
 
 def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
     """Blocks at the end of a benchmark: one row per case, in tables that fit, then notes and failures."""
-    cases = results(record.cases)
-    found = sweep(record, cases)
-    made: list[Block] = []
-    if not cases:
-        made.append(Text("no case was finished"))
-    elif found.matrix:
-        made += matrix(record.run.benchmark, found.matrix)
-    else:
-        for state, some in by_state(record):
-            made += [*by_case(record.run.benchmark, some, fits, state), *seams(some, fits), *phases(some, state)]
+    cases, states = results(record.cases), by_state(record)
+    sweeps = [(state, sweep(record, some)) for state, some in states]
+    made: list[Block] = [] if cases else [Text("no case was finished")]
+    for (state, some), (_, found) in zip(states if cases else (), sweeps):
+        made += matrix(record.run.benchmark, found.matrix, state) if found.matrix else [
+            *by_case(record.run.benchmark, some, fits, state), *seams(some, fits), *phases(some, state)]
+    if not any(found.matrix for _, found in sweeps):
         made += [*energy(cases, wording(record.run.benchmark).of), *troubles(cases)]
     if any("size" in case.params for case in cases):
-        made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
+        for state, found in sweeps:
+            made += published_layout(found.published[:MOST_ROWS], len(found.published), state=state)
+        made += breaks(sweep(record, cases))
     made += [note(each) for each in remarks(record, cases)]
     made.append(Text(f"record: {record.path}"))
-    return [*made, *_forms(record, cases), *levels(cases), *failures(record)]
+    for state, some in states:
+        made += _forms(record, some, state)
+    return [*made, *_imports(record), *levels(cases), *failures(record)]
 
 
-def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
+def _forms(record: Record, cases: Sequence[CaseResult], state: str) -> list[Block]:
     several = len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in variants(cases))
     form = published_form(record.run.benchmark, in_order(cases)) if record.run.benchmark == "ghosts" or several else None
     form = None if record.run.benchmark == "halo" else form
+    of_apps = applications(cases)
+    return [*([form_table(form, beside("published form", state))] if form else []), *([form_table(of_apps, beside("time of exchanges", state))] if of_apps else [])]
+
+
+def beside(title: str, state: str) -> str:
+    return f"{title}, {state}" if state else title
+
+
+def _imports(record: Record) -> list[Block]:
     parts = ("interpreter_s", "numpy_s", "mpi4py_and_mpi_init_s", "parhelion_s")
     told = [launch.imports for launch in record.launches if launch.imports]
     worst = {part: max(seconds) * 1e3 for part in parts if (seconds := [each[part]["max"] for each in told if part in each])}
     imports = ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items())
-    of_apps = applications(cases)
-    return [*([form_table(form, "published form")] if form else []), *([Text(f"imports, slowest rank: {imports}")] if imports else []),
-            *([form_table(of_apps, "time of exchanges")] if of_apps else [])]
+    return [Text(f"imports, slowest rank: {imports}")] if imports else []
 
 
 def form_table(form: PublishedForm, title: str = "", fold: str = "") -> Table:
@@ -108,10 +116,9 @@ def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[st
 
 def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
                 foot: Sequence[Sequence[Word]], kind: str = "", state: str = "") -> Table:
-    shared = ", ".join([*(f"{name} {value}" for name, value in constant(cases).items()), *([state] if state else [])])
-    parameters = varying(cases)
+    shared, parameters = ", ".join(f"{name} {value}" for name, value in constant(cases).items()), varying(cases)
     rows = [[*values(case, parameters), *each] for case, each in zip(in_order(cases), cells, strict=True)]
-    return Table([*parameters, *names], rows, len(parameters), f"{benchmark}: {shared}", caption, kind=kind, foot=foot)
+    return Table([*parameters, *names], rows, len(parameters), beside(f"{benchmark}: {shared}", state), caption, kind=kind, foot=foot)
 
 
 def values(case: CaseResult, parameters: Sequence[str]) -> list[Word]:
@@ -158,7 +165,7 @@ def phases(cases: Sequence[CaseResult], state: str = "") -> list[Table]:
     rows = [[*values(case, parameters), entry.variant, *(microseconds(told.get(name)) for name in names), microseconds(sum(told.values()))]
             for case, entry, told in found]
     head = [*parameters, "variant", *(name.replace("_", "-") for name in names), "total"]
-    caption = "µs, medians, mean over ranks; transports of the library: begin is post-send, end is wait-recv" + (f"; {state}" if state else "")
+    caption = beside("µs, medians, mean over ranks; transports of the library: begin is post-send, end is wait-recv", state)
     return [Table(head, rows, len(parameters) + 1, "phases", caption)] if found else []
 
 
@@ -217,14 +224,14 @@ def every_result(benchmark: str, cases: Sequence[CaseResult], state: str = "") -
     ratio = f", and how many times as fast as {words.base}" if words.compared else ""
     head = [*parameters, "variant", "role", "µs", *(["× by hand"] if words.compared else [])]
     rows = [_result(case, case.entries[name], parameters, words.compared) for case in cases for name in names if name in case.entries]
-    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} variant{'s' if len(names) != 1 else ''}" + (f", {state}" if state else "")
+    fold = beside(f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} variant{'s' if len(names) != 1 else ''}", state)
     made: list[Block] = [Table(head, rows, len(parameters) + 1, caption=f"Median, µs per {words.of}{ratio}; small: 95 % confidence intervals. "
                                "Bold: fastest of its case.", fold=fold)]
     if len(cases) > 1 and any(case.best_baseline for case in cases):
         means = [(name, *mean_speed(of_variant(cases, name))) for name in names]
         rows = [[name, times(mean), times_ends(ends), (over := _over(over_floor(of_variant(cases, name)))).text, over.small] for name, mean, ends in means]
         made.append(Table(("variant", "× by hand", "95 % interval", "÷ floor", "95 % interval"), rows,
-                          fold="Geometric mean over all cases, of every variant" + (f", {state}" if state else "")))
+                          fold=beside("Geometric mean over all cases, of every variant", state)))
     return made
 
 
@@ -240,12 +247,12 @@ def _result(case: CaseResult, entry: Entry, parameters: Sequence[str], compared:
     return [*values(case, parameters), who, entry.role, time, *ratio]
 
 
-def matrix(benchmark: str, found: Matrix) -> list[Block]:
+def matrix(benchmark: str, found: Matrix, state: str) -> list[Block]:
     reasons_of: dict[str, list[str]] = {}
     for row in found.rows:
         if row.reason:
             reasons_of.setdefault(row.reason, []).append(f"{row.mpi} over {row.network}")
-    title = f"{benchmark}, {found.variant}: {found.ran} of {len(found.rows)} combinations ran"
+    title = beside(f"{benchmark}, {found.variant}: {found.ran} of {len(found.rows)} combinations ran", state)
     caption = f"µs per {wording(benchmark).of}, median; all variants and cases: see the report or --json"
     table = Table(("MPI", "network", *found.columns), [[row.mpi, row.network, *_of_combination(row)] for row in found.rows], 2, title, caption)
     return [table, *(Text(f"{', '.join(who)}: {why}", "note", "cannot run:") for why, who in reasons_of.items())]
@@ -257,14 +264,14 @@ def _of_combination(row: MatrixRow) -> list[Word]:
     return [microseconds(entry.median) if entry and entry.median else FAILED if entry and entry.failed else "–" for entry in row.entries]
 
 
-def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -> list[Block]:
+def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "", state: str = "") -> list[Block]:
     """Published layout: a row per image, network, reservation, notes and size."""
     if not rows:
         return []
     caption = "µs, mean(std): the digits in brackets are the standard deviation in units of the last digits; first call: the very " \
         "first after MPI_Init, which connects the ranks"
     more: list[Block] = [Text(f"… and {count - len(rows)} more rows: see --json or the report", "meta")] if count > len(rows) else []
-    return [Table((*WORDS, *FIGURES), [row.words() for row in rows], len(WORDS), "published layout", caption, fold), *more]
+    return [Table((*WORDS, *FIGURES), [row.words() for row in rows], len(WORDS), beside("published layout", state), caption, fold), *more]
 
 
 def breaks(found: Sweep) -> list[Block]:

@@ -265,6 +265,9 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
         entries = [(one.entries[name], other.entries[name]) for name in names]
         assert all(b.median / a.median == pytest.approx(3, rel=0.1) for a, b in entries)
         assert all(a.summary.count + b.summary.count == 160 for a, b in entries)
+    head = bench_document(record)["headline"]
+    assert head["time_over_floor_ci95"][0] < head["time_over_floor"] < head["time_over_floor_ci95"][1]
+    assert head["time_over_floor"] == pytest.approx(1 / 0.8, rel=0.05)
     for cases in (fast, slow):
         assert over_floor(of_variant(cases, "auto")).value == pytest.approx(1 / 0.8, rel=0.05)
         assert over_floor(of_variant(cases, "floor_get")).value == 1 and over_floor(of_variant(cases, "absent")).value is None
@@ -273,8 +276,13 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
 @pytest.mark.parametrize(("near", "cores", "speed"), [(0.75, "cores near (50 ns)", 2), (0.25, "cores far (210 ns)", 0.5)])
 def test_the_headline_is_that_of_the_core_state_of_most_samples(tmp_path, near, cores, speed):
     record = read_record(synthetic.write_two_states(tmp_path / "run", near))
-    head = bench_document(record)["headline"]
-    assert head["cores"] == cores and head["best_baseline_over_time"] == pytest.approx(speed, rel=0.05)
+    document = bench_document(record)
+    for case in document["cases"]:
+        pace = {"cores near (50 ns)": 0.5, "cores far (210 ns)": 2}[case["cores"]] if case["variant"] == "auto" else 1
+        assert case["median_s"] == pytest.approx(20e-6 * pace, rel=0.02) and max(case["samples"]) < 1.2 * min(case["samples"])
+    assert len({(case["params"]["fields"], case["variant"], case["cores"]) for case in document["cases"]}) == len(document["cases"]) == 8
+    head = document["headline"]
+    assert document["cores"] == head["cores"] == cores and head["best_baseline_over_time"] == pytest.approx(speed, rel=0.05)
     low, high = head["ci95"]
     assert low < speed < high and high / low < 1.1
     (one, other), usual = by_state(record), usual_state(record)

@@ -12,6 +12,8 @@ from parhelion.analyze.results import results
 from parhelion.analyze.document import bench_document
 from parhelion.analyze.sweep import KNEE, NOT_MONOTONE, curves, published_rows
 from parhelion.record.read import read_record
+from parhelion.show import Table
+from parhelion.show.results import summary
 
 POWERS = [2**power for power in range(23)]
 
@@ -129,6 +131,23 @@ def test_the_document_holds_layout_changes_and_limits(tmp_path):
     (curve,) = document["sweep"]
     assert curve["variant"] == "mpi_alltoall" and curve["changes"][0]["variables"] == ["MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE"]
     assert curve["limits"] == [{"name": "MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "bytes": 256, "seen": True}]
+
+
+def test_the_published_layout_and_the_matrix_keep_the_states_of_the_cores_apart(tmp_path):
+    record = sweep(tmp_path / "run", straight, sizes=[1, 1024], samples=40)
+    for line in record.cases:
+        line.params |= {"mpi": "mpich", "network": "default"}
+        line.probe_ns = [50.0, 210.0] * 20
+        line.samples = [3 * seconds if probe > 100 else seconds for seconds, probe in zip(line.samples, line.probe_ns)]
+    document = bench_document(record)
+    later = {(row["cores"], row["size"]): float(row["later_calls"].partition("(")[0]) for row in document["published"]}
+    assert later == {(cores, size): pytest.approx(pace * straight(size) * 1e6, rel=0.05)
+                     for cores, pace in (("cores near (50 ns)", 1), ("cores far (210 ns)", 3)) for size in (1, 1024)}
+    tables = [block for block in summary(record) if isinstance(block, Table)]
+    near, far, *layouts = tables
+    assert near.title.endswith("1 of 1 combinations ran, cores near (50 ns)") and far.title.endswith("cores far (210 ns)")
+    assert [float(table.rows[0][2]) for table in (near, far)] == pytest.approx([1, 3], rel=0.1)
+    assert [table.title for table in layouts] == ["published layout, cores near (50 ns)", "published layout, cores far (210 ns)"]
 
 
 @pytest.mark.parametrize(("text", "sizes"), [

@@ -79,6 +79,17 @@ def test_ranks_that_nobody_tells_are_asked_for(tmp_path):
     assert case.params["ranks"] == 2 and case.samples == [pytest.approx(2e-6)]
 
 
+def test_tables_of_other_memory_and_of_other_threads_are_cases_of_their_own(tmp_path):
+    table = "# OSU MPI-ROCM Latency Test v7.5\n# Send Buffer on {0} and Receive Buffer on {1}\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n1   {2}\n"
+    put = "# OSU MPI_Put-CUDA Latency Test v5.9\n# Rank 0 Memory on HOST (H) and Rank 1 Memory on DEVICE (D)\n# Size          Latency (us)\n1   3.00\n"
+    threads = "# OSU MPI Multi-threaded Latency Test v7.4\n# Number of Sender threads: 1 \n# Number of Receiver threads: 2\n# Size          Latency (us)\n1   4.00\n"
+    (tmp_path / "rocm.txt").write_text(table.format("DEVICE (D)", "DEVICE (D)", 1) + table.format("HOST (H)", "HOST (H)", 2) + put + threads)
+    cases = import_files([tmp_path / "rocm.txt"], tmp_path / "run", {}, None, []).cases
+    assert len(results(cases)) == 4 and [case.params.get("buffers") for case in cases] == ["DEVICE to DEVICE", "HOST to HOST", "HOST to DEVICE", None]
+    assert all(case.params["ranks"] == 2 for case in cases)
+    assert (cases[3].params["number_of_sender_threads"], cases[3].params["number_of_receiver_threads"]) == ("1", "2")
+
+
 # As Comb's documentation describes its summary; the figures are made up. Newer versions print sums over ranks, older ones averages.
 COMB = """Comb version 0.2.0
 Num cycles         25
@@ -120,6 +131,14 @@ def test_an_older_summary_of_comb_is_read(tmp_path):
     file.write_bytes(b"\xef\xbb\xbf" + text.format(*(f"avg {mean:.9f}" for mean in MEANS)).encode())
     case = import_files([file], tmp_path / "run", {}, None, []).cases[1]
     assert case.params["halo"] == 1 and case.variant == "Mesh seq Host Buffers seq Host seq Host"
+
+
+@pytest.mark.parametrize("first", ["Started rank 0 of 4", "Started 4 ranks"])
+def test_a_summary_of_comb_without_a_version_keeps_its_grid(tmp_path, first):
+    file = tmp_path / "Comb_00_summary"
+    file.write_text(COMB.replace("Comb version 0.2.0", first).format(*(f"sum {100 * mean:.9f}" for mean in MEANS)))
+    case = import_files([file], tmp_path / "run", {}, None, []).cases[1]
+    assert (case.params["ranks"], case.params["grid"], case.params["fields"]) == (4, [2, 1, 2], 3)
 
 
 @pytest.mark.parametrize(("file", "before", "after"), [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parhelion.launch import BuildError, default_build, usable_builds
+from parhelion.record.read import read_record
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -37,3 +38,8 @@ def parhelion(*words, cwd, timeout=60, **variables):
 def document(folder, name="out.json"):
     """The JSON document that a run wrote."""
     return json.loads((Path(folder) / name).read_text())
+
+
+def sample_counts(folder):
+    """How many samples each line of that run's record has: documents keep the states of the cores apart, and leave out rare ones."""
+    return [len(line.samples) for line in read_record(Path(folder) / document(folder)["record"]).cases]
