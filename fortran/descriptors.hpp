@@ -121,7 +121,7 @@ inline Cells cells_of(Array array, const std::string& name) {
   if (components < 1 || components > 1 << 24)
     refuse(name, " has ", components, " components per cell: pass 1 to 2^24");
   if (!is_dense(array, last))
-    refuse(name, " has cells that are not contiguous: pass all of the first dimensions");
+    refuse(name, " has cells that are not contiguous: do not slice any dimension but the last");
   const byte_count stride = count > 1 ? array->dim[last].sm : bytes_of(array) * components;
   return {{{static_cast<std::byte*>(array->base_addr), stride}, {}, element_of(array),
               static_cast<int>(components)},

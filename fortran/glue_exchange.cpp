@@ -110,7 +110,7 @@ int grid_components(Array array, const Ids& needed, const char* of) {
     if (array->dim[d].extent != needed[static_cast<std::size_t>(d)])
       refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, " and ", of,
           " ", needed[static_cast<std::size_t>(d)],
-          ": make them equal, or tell stagger and array_halo");
+          ": make them equal, or give stagger and array_halo");
   return array->rank == dims ? 1 : static_cast<int>(array->dim[dims].extent);
 }
 
@@ -213,7 +213,7 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
       difference = error.what();
     }
     if (!difference.empty())
-      refuse("array ", first + 1, " has another type or shape than the exchange needs, ",
+      refuse("array ", first + 1, " differs in type or shape from what the exchange needs, ",
           difference, "; pass arrays of its layouts, or construct another exchange, on every rank");
     first += made.arrays;
   }
@@ -289,7 +289,7 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     constexpr std::size_t each = sizeof(phl_seam) / sizeof(int);
     if (values.size() % each != 0)
       refuse("seams has ", values.size(),
-          " values: give a list of what fold, seam and cube_seams return");
+          " values: give a list of results of fold, seam and cube_seams");
     for (std::size_t at = 0; at < values.size(); at += each) {
       phl_seam seam{};
       std::memcpy(&seam, &values[at], sizeof seam);
@@ -472,7 +472,7 @@ int phl_f_move(
                  after = group_of(object.to, all_of({v}, to)).fields;
       if (before.size() != after.size())
         refuse(before.size(), " and ", after.size(),
-            " fields were passed: pass as many of the second domain as of the first");
+            " fields were passed: pass equal numbers for both domains");
       std::vector<Move> moves;
       for (std::size_t i = 0; i < before.size(); ++i) moves.push_back({before[i], after[i]});
       return moves;

@@ -35,7 +35,7 @@ class IndexMapGather : public Variant {
   CellValues values_;
 };
 
-/// As the gathers of Fortran and C: any array, copied through the map's buffers.
+/// Like the gathers of Fortran and C: any array, copied through the map's buffers.
 VariantPointer make_index_map_gather(const GatherSetup& setup, SetupTimes& times) {
   IndexMap map = timed(times.pattern, [&] { return IndexMap(*setup.domain); });
   return timed(times.plan, [&] { return std::make_unique<IndexMapGather>(std::move(map), setup); });

@@ -118,15 +118,15 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
               seam.axes[seam.from.axis] == seam.to.axis &&
               (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
       where +
-          " has axes that do not put each axis in one place, that of the one side in that of "
-          "the other: leave them out, or name one axis of the other side for each");
+          " has axes that are not a permutation, or that do not map the axis of the one side to "
+          "that of the other: leave them out, or name one axis of the other side for each");
   unsigned along = (1u << dimensions) - 1;
   along &= ~(1u << seam.from.axis);
   if (tile_axis >= 0) along &= ~(1u << tile_axis);
   require((seam.backward & ~along) == 0,
       where +
-          " mirrors an axis that does not lie along it: name axes of the domain other "
-          "than that of the side");
+          " mirrors an axis that does not lie along it: name axes of the domain other than the "
+          "side's");
 }
 
 void validate_seam(const Seam& seam, const std::vector<Seam>& all,
@@ -155,16 +155,15 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
   require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
               (is_fold ? folded * halo + 1 : halo),
       where +
-          " needs at least the halo's cells along its axis, where a side is folded one "
-          "more, and where both are folded twice as many: use a narrower halo");
+          " needs at least as many cells along its axis as the halo has layers, one more for one "
+          "folded side, one more than two halos for two: use a narrower halo");
   require(!is_fold || seam == inverse(seam),
       where +
-          " joins it to itself by axes that do not change places in pairs: a fold mirrors "
-          "axes, or swaps two of them");
+          " joins it to itself by axes that are not swapped in pairs: a fold mirrors axes, or "
+          "swaps two of them");
   require(is_fold || seam.pivot == Pivot::corner,
       where +
-          " has a center pivot and joins two sides: that is for a side that is joined to "
-          "itself");
+          " has a center pivot and joins two sides: use it for a side that is joined to itself");
 }
 
 // Seams with defaults, one per tile.
@@ -179,7 +178,7 @@ std::vector<Seam> validate_seams(
     require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
                 seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
         "the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ", tiles,
-        " tiles: name a tile for both sides or for none, 0 to one less than there are");
+        " tiles: name a tile for both sides or for none, from 0 to the number of tiles − 1");
     if (!every || tiles == 0) all.push_back(seam);
     for (int tile = 0; every && tile < tiles; ++tile) {
       seam.from.tile = seam.to.tile = tile;
@@ -189,8 +188,8 @@ std::vector<Seam> validate_seams(
   for (const Seam& seam : all) validate_seam(seam, all, extents, options);
   require(all.empty() ||
               (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
-      "seams go with an open boundary and the standard algorithm only: leave out the others, and "
-      "fill the layers beyond open sides on the ranks there");
+      "seams need an open boundary and the standard algorithm: choose these, and fill the layers "
+      "beyond open sides on the ranks there");
   return all;
 }
 
@@ -198,17 +197,16 @@ std::vector<Seam> validate_seams(
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
   const int dims = extents.size(), axis = options.tile_axis;
   if (axis == CartesianOptions::no_tiles) return;
-  require(is_axis(axis, dims) && dims > 1, "axis ", axis, " is to count tiles in a domain of ",
-      dims, " dimensions: name one of them");
+  require(is_axis(axis, dims) && dims > 1, "axis ", axis, " cannot count tiles in a domain of ",
+      dims, " dimensions: name one of several");
   if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
   if (options.periodic.listed == 0) options.periodic.along[axis] = false;
   require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
               !options.periodic.along[axis],
       "axis ", axis,
-      " counts tiles, which are joined by seams alone: give it no halo and leave it not "
-      "periodic");
+      " counts tiles, which only seams join: give it no halo, and do not make it periodic");
   require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
-      "tiles go with an open boundary and the standard algorithm only");
+      "tiles need an open boundary and the standard algorithm");
 }
 
 // gcd(ranks, tiles) ranks along the tile axis: all ranks own equally many tiles.
@@ -274,8 +272,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
   int kind = MPI_UNDEFINED, given = 0;
   check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
   require(kind == MPI_CART,
-      "rank_order is that of the communicator, which has no Cartesian topology: pass "
-      "one that MPI_Cart_create made, or another rank_order");
+      "rank_order is that of the communicator, which has no Cartesian topology: pass a "
+      "communicator of MPI_Cart_create, or another rank_order");
   check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
   require(given == dimensions, "the Cartesian communicator has ", given,
       " dimensions and the domain ", dimensions, ": make them equal");
@@ -287,8 +285,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
       "them equal");
   for (int d = 0; d < dimensions; ++d) {
     require(!options.periodic.along[d] || periodic[d] != 0, "dimension ", d,
-        " is to be periodic and that of the Cartesian communicator is not: leave "
-        "`periodic` out, or make them equal");
+        " is periodic in the domain, but not in the Cartesian communicator: leave `periodic` out, "
+        "or make them equal");
     options.periodic.along[d] = periodic[d] != 0;
   }
   options.process_grid = grid;
@@ -301,7 +299,7 @@ void validate_table(const std::vector<int>& table, int ranks) {
   std::vector<bool> seen(table.size());
   for (const int rank : table) {
     require(rank >= 0 && rank < ranks, "the table of ranks has rank ", rank,
-        ", which is none of 0 to ", ranks - 1);
+        ", which does not exist: use 0 to ", ranks - 1);
     require(!seen[rank], "the table of ranks has rank ", rank, " twice: give each rank one place");
     seen[rank] = true;
   }

@@ -70,7 +70,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
-    validate_together(rows.communicator(), [&] {  // before an exchange that stays broken
+    validate_together(rows.communicator(), [&] {  // before an exchange, which would stay broken
       refuse_places(rows.places());
       if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
         refuse(counts.size(), " row counts are given for ", rows.domain().owned(),

@@ -18,7 +18,7 @@ Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges
   const auto parts = static_cast<int>(graph.size());
   if (parts != machine.size())
     refuse("the graph has ", parts, " parts but the machine ", machine.size(),
-        " ranks: partition for as many parts as there are ranks");
+        " ranks: partition the graph into one part per rank");
   std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
   std::int64_t all = 0;
   for (std::size_t p = 0; p < graph.size(); ++p)

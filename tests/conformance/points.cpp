@@ -168,7 +168,7 @@ CASE("a pattern of points with owned ends is for such fields alone") {
   spec.stagger = {1, 0};
   const GridField other(domain, spec, 4, Memory::ordinary);
   EXPECT_TRUE(holds(
-      error_of([&] { Exchange(pattern, {other.view()}); }), "another stagger than the pattern"));
+      error_of([&] { Exchange(pattern, {other.view()}); }), "differs in stagger from the pattern"));
   spec.stagger = {0, 1};
   spec.halo = 0;
   const GridField shallow(domain, spec, 5, Memory::ordinary);
@@ -223,7 +223,7 @@ CASE("grid, periodicity and order of a Cartesian communicator are taken over") {
       EXPECT_TRUE(holds(error_of([&] { CartesianDomain(extents, options, on); }), why));
     };
     refused("has 2 dimensions and the domain 3", {8, 8, 8}, {}, comm);
-    refused("dimension 1 is to be periodic", {8, 8}, {.periodic = {false, true}}, comm);
+    refused("dimension 1 is periodic in the domain", {8, 8}, {.periodic = {false, true}}, comm);
     if (n > 1) refused("process grid is not that", {8, 8}, {.process_grid = {1, n}}, comm);
     refused("no Cartesian topology", {8, 8}, {}, MPI_COMM_WORLD);
   }
@@ -256,7 +256,7 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
   };
   std::vector<int> table = shuffled(n);
   table[0] = n;
-  refused_order("which is none of 0 to", table);
+  refused_order("does not exist: use 0 to", table);
   table[0] = 0;
   if (n > 1) refused_order("has rank 0 twice", std::vector<int>(static_cast<std::size_t>(n), 0));
   refused_order(

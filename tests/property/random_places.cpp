@@ -532,7 +532,7 @@ CASE("lists that do not fit each other, and places that are none, are refused on
   const int other = here ^ 1;
   if (other >= ranks || ranks > 2) return;
   EXPECT_TRUE(holds(shared({{other, first ? std::vector{3, 4} : std::vector{3}}}),
-      "lists of a pair of ranks have equal lengths"));
+      "make the two lists equal in length and order"));
   EXPECT_TRUE(
       holds(shared(first ? std::vector<NeighborCells>{{other, {3}}} : std::vector<NeighborCells>{}),
           "rank 1 lists none"));

@@ -162,7 +162,7 @@ def _parts(index_map: Any) -> tuple[int, np.ndarray, int, np.ndarray]:
 
 def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
     if domain.owned and domain.first != first:
-        raise ValueError(f"the index map's block begins at {first} and not at {domain.first}: blocks must lie in rank order")
+        raise ValueError(f"the index map's block begins at {first} and not at {domain.first}: blocks must be in rank order")
     wrong = np.flatnonzero(domain.ghost_owners != owners)
     if len(wrong):
         ghost = wrong[0]
@@ -172,4 +172,4 @@ def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
 
 def _blocks(domain: IndexedDomain) -> None:
     if domain.first is None:
-        raise ValueError("ownership is not by blocks of ids: number the cells anew, or use the local-to-global mapping")
+        raise ValueError("ownership is not by blocks of ids: renumber the cells, or use the local-to-global mapping")

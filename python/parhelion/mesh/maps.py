@@ -97,7 +97,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
     if named:
         found = int(named.group(1))
         if ranks is not None and ranks != found:
-            raise fault(folder, f"is for {found} ranks, not for {ranks}", f"use {found} ranks, or partition anew")
+            raise fault(folder, f"is for {found} ranks, not for {ranks}", f"use {found} ranks, or partition again")
     else:
         found = ranks or 0
         while not ranks and _file(folder, found).exists():

@@ -179,7 +179,7 @@ class Case:
 
     def _place_parts(self, told: str) -> GraphPlacement:
         if self.machine.size != len(self.edges):
-            raise PlacementError(f"{told}, the machine {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
+            raise PlacementError(f"{told}, but the machine has {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
         # If the system has no METIS, use the copy in pymetis, which partitions meshes.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):

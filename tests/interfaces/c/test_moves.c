@@ -262,7 +262,7 @@ static void sum_points(int periodic) {
   field.stagger[0] = 0;
   phl_point_sums none = NULL;
   FAILS(phl_point_sums_reduce(sums, PHL_SUM, &field, 1), PHL_ERROR_VALUE,
-      "another stagger or layout");
+      "differs in stagger or layout");
   field.stagger[1] = 0;
   FAILS(phl_point_sums_create(domain, 1, &field, NULL, &none), PHL_ERROR_VALUE, "lives on cells");
   GOOD(phl_point_sums_free(&sums));
