@@ -17,7 +17,7 @@ std::vector<Ids> splits_of(const Ids& cells, const std::vector<int>& process_gri
     if (count < 1) refuse("process_grid has ", count, " ranks in a dimension: give 1 or more");
   const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
   if (cells.size() != needed)
-    refuse("splits has ", cells.size(), " values and the process grid ", needed,
+    refuse("splits has ", cells.size(), " values, but the process grid has ", needed,
         " coordinates: give the cells of each, dimension after dimension");
   std::vector<Ids> splits;
   auto next = cells.begin();
@@ -108,8 +108,8 @@ int grid_components(Array array, const Ids& needed, const char* of) {
         ", and one more last for components");
   for (int d = 0; d < dims; ++d)
     if (array->dim[d].extent != needed[static_cast<std::size_t>(d)])
-      refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, " and ", of,
-          " ", needed[static_cast<std::size_t>(d)],
+      refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, ", but ", of,
+          " has ", needed[static_cast<std::size_t>(d)],
           ": make them equal, or give stagger and array_halo");
   return array->rank == dims ? 1 : static_cast<int>(array->dim[dims].extent);
 }
@@ -117,7 +117,7 @@ int grid_components(Array array, const Ids& needed, const char* of) {
 // One array per block.
 Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
   if (arrays.size() != domain.blocks().size())
-    refuse("a field has ", arrays.size(), " arrays and the rank ", domain.blocks().size(),
+    refuse("a field has ", arrays.size(), " arrays, but the rank has ", domain.blocks().size(),
         " blocks: pass the first to list%add, the others to list%add_block");
   std::vector<ArrayShape> shapes;
   for (const FortranArray& array : arrays) {
@@ -298,7 +298,7 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     if (mask != nullptr) options.mask = mask_from(mask, cells);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
-      refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
+      refuse("ranks has ", table.size(), " entries, but the communicator has ", own.size(),
           " ranks: give the rank at each place of the process grid");
     const int rule = std::max<int>(is_set(first_fastest), 2 * is_set(of_communicator));
     options.rank_order = rank_order_from(rule, std::move(table));
@@ -446,7 +446,7 @@ int phl_f_stale(
   return with(exchange, [&](auto& object) {
     Ids all(object.made.size());
     if (counts->dim[0].extent != static_cast<byte_count>(all.size()))
-      refuse("counts has ", counts->dim[0].extent, " entries and the exchange ", all.size(),
+      refuse("counts has ", counts->dim[0].extent, " entries, but the exchange has ", all.size(),
           " arrays: make them equal");
     const auto& viewed = views(object, all_of({a, b, c, d, e, f, g, h}, fields));
     int32_t few = 0;

@@ -60,14 +60,14 @@ void validate(
   const auto& grid = options.process_grid;
   if (!grid.empty()) {
     require(std::ssize(grid) == dims, "the process grid has ", grid.size(),
-        " dimensions and the domain ", dims, ": give one number of ranks per dimension");
+        " dimensions, but the domain has ", dims, ": give one number of ranks per dimension");
     const global_index needed = places_of(grid);
     if (options.mask)
       require(needed >= 0 && needed <= most_places, "the process grid ", extents_text(grid),
           " has more than 2^24 places: use fewer");
     require(options.mask || needed == ranks, "the process grid ", extents_text(grid), " needs ",
-        (needed < 0 ? "more than 2^63" : concat(needed)), " ranks and the communicator has ", ranks,
-        ": make them equal, or leave the grid out to have one chosen");
+        (needed < 0 ? "more than 2^63" : concat(needed)), " ranks, but the communicator has ",
+        ranks, ": make them equal, or leave the grid out to have one chosen");
   }
   require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
       "blocks_per_rank needs one number per dimension");
@@ -224,7 +224,7 @@ std::vector<int> choose_grid(
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
   const std::string where = concat(" in dimension ", d);
   require(std::ssize(split) == ranks, "the split has ", split.size(), " parts", where,
-      " and the process grid ", ranks, " ranks: give one part per rank");
+      ", but the process grid has ", ranks, " ranks: give one part per rank");
   global_index sum = 0;
   for (global_index part : split) {
     require(part >= 0 && part <= extent, "a part of ", part, " cells", where,
@@ -276,7 +276,7 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
       "communicator of MPI_Cart_create, or another rank_order");
   check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
   require(given == dimensions, "the Cartesian communicator has ", given,
-      " dimensions and the domain ", dimensions, ": make them equal");
+      " dimensions, but the domain has ", dimensions, ": make them equal");
   std::vector<int> grid(given), periodic = grid, mine = grid;
   check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
       "MPI_Cart_get");
@@ -294,7 +294,7 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
 
 void validate_table(const std::vector<int>& table, int ranks) {
   require(std::ssize(table) == ranks, "the table of ranks has ", table.size(),
-      " entries and the process grid ", ranks,
+      " entries, but the process grid has ", ranks,
       " places: give the rank at each place, the last dimension fastest");
   std::vector<bool> seen(table.size());
   for (const int rank : table) {
@@ -323,7 +323,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
     wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
     require(wet.count() > 0, no_wet_cell);
     require(wet.count() == comm.size(), "the process grid ", extents_text(options.process_grid),
-        " has ", wet.count(), " places with a wet cell and the communicator ", comm.size(),
+        " has ", wet.count(), " places with a wet cell, but the communicator has ", comm.size(),
         " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen");
     words.insert(words.end(), wet.words().begin(), wet.words().end());
   };

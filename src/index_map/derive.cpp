@@ -19,7 +19,7 @@ void check_count(global_index count, const char* owner, const char* what) {
 void check_lists(const RootLists& lists, int ranks) {
   const auto expect = [&](std::size_t given, const char* what) {
     if (given != static_cast<std::size_t>(ranks))
-      refuse("the root lists ", what, " of ", given, " ranks and the communicator has ", ranks,
+      refuse("the root lists ", what, " of ", given, " ranks, but the communicator has ", ranks,
           ": give one entry per rank");
   };
   expect(lists.owned.size(), "owned cells");

@@ -20,7 +20,7 @@ global_index cells_in(const std::vector<global_index>& extents) {
 
 void check_count(std::size_t given, local_index needed, const std::string& name) {
   if (given != static_cast<std::size_t>(needed))
-    refuse(given, " places of ", name, " were passed and the map has ", needed,
+    refuse(given, " places of ", name, " were passed, but the map has ", needed,
         " of them: give one for each, in their order");
 }
 
@@ -74,7 +74,7 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
   const std::size_t dimensions = std::max<std::size_t>(places.extents.size(), 1);
   const std::string name = concat("an array of ", array.rank, " dimensions");
   if (array.rank < dimensions)
-    refuse(name, " was passed and the cells of the map have ", dimensions,
+    refuse(name, " was passed, but the cells of the map have ", dimensions,
         " in arrays: pass that many, or more for components");
   const std::size_t more = array.rank - dimensions, at = places.components_at;
   CellValues values{{array.first, 0}, {}, array.element};

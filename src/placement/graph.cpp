@@ -17,7 +17,7 @@ namespace {
 Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges>& graph) {
   const auto parts = static_cast<int>(graph.size());
   if (parts != machine.size())
-    refuse("the graph has ", parts, " parts but the machine ", machine.size(),
+    refuse("the graph has ", parts, " parts, but the machine has ", machine.size(),
         " ranks: partition the graph into one part per rank");
   std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
   std::int64_t all = 0;

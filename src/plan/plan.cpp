@@ -25,11 +25,11 @@ void check_depth(const Pattern& pattern, const Field& field, const std::string& 
     if (around < as_domain) refuse(name, " has a negative array halo", where);
     if (width < 0) refuse(name, " has a negative halo width", where);
     if (width > most)
-      refuse(name, " has a halo of ", width, where, " and the pattern one of ", most,
+      refuse(name, " has a halo of ", width, where, ", but the pattern has one of ", most,
           ": build the pattern from a domain with the widest halo that any field needs, or "
           "give the field a smaller depth");
     if (around != as_domain && width > around)
-      refuse(name, " has a depth of ", width, where, " and its array a halo of ", around,
+      refuse(name, " has a depth of ", width, where, ", but its array has a halo of ", around,
           ": make the array's halo (array_halo) at least as wide as the depth "
           "that is exchanged");
   };
@@ -166,7 +166,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         ErrorKind::type);
   const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
   if (field.blocks.size() != blocks)
-    refuse(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks);
+    refuse(name, " has ", field.blocks.size(), " blocks, but the pattern has ", blocks);
   for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
   check_sign(field, name);
   if (!pattern.indexed()) check_points(pattern, field, name);

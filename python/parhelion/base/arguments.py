@@ -53,7 +53,7 @@ def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
     """`value` as a list of one item per dimension."""
     items = sequence(value, name)
     if len(items) != dimensions:
-        raise ValueError(f"{name} has {len(items)} items and the domain {dimensions} dimensions: pass one per dimension")
+        raise ValueError(f"{name} has {len(items)} items, but the domain has {dimensions} dimensions: pass one per dimension")
     return items
 
 

@@ -148,7 +148,7 @@ def _split(mapping: Any, owned: int) -> tuple[np.ndarray, int]:
     ids = to_ids(mapping.getIndices() if hasattr(mapping, "getIndices") else mapping, "global ids")
     count = integer(owned, "owned", 64)
     if not 0 <= count <= len(ids):
-        raise ValueError(f"owned is {count} and the mapping has {len(ids)} local cells: pass 0 … {len(ids)}")
+        raise ValueError(f"owned is {count}, but the mapping has {len(ids)} local cells: pass 0 … {len(ids)}")
     return ids, count
 
 
@@ -156,7 +156,7 @@ def _parts(index_map: Any) -> tuple[int, np.ndarray, int, np.ndarray]:
     count, ids = int(_value(index_map, "size_local")), to_ids(_value(index_map, "ghosts"), "ghosts")
     owners = np.asarray(_value(index_map, "owners", "ghost_owners"))
     if len(owners) != len(ids):
-        raise ValueError(f"the index map has {len(ids)} ghosts and owners of {len(owners)}")
+        raise ValueError(f"the index map has {len(ids)} ghosts, but owners of {len(owners)}")
     return count, ids, int(_value(index_map, "local_range")[0]), owners
 
 

@@ -225,7 +225,7 @@ def halo(
         extent = tuple(each // side for each, side in zip(whole, grid))
     dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else 3
     if len(extent) not in (1, dimensions):
-        raise InputError(f"--extent has {len(extent)} numbers, the process grid has {dimensions} dimensions: give one, or one for each")
+        raise InputError(f"--extent has {len(extent)} numbers, but the process grid has {dimensions} dimensions: give one, or one for each")
     count, widest = _ranks_on_grid(ranks, grid), max(halo)
     sides, block = list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
     if widest > min(block):
@@ -235,7 +235,7 @@ def halo(
     if uneven and not overlap:
         raise InputError("--uneven sets the imbalance of the work of --overlap: give both, or neither")
     if isinstance(periodic, tuple) and len(periodic) != dimensions:
-        raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or one for each")
+        raise InputError(f"--periodic has {len(periodic)} entries, but the process grid has {dimensions} dimensions: give one, or one for each")
     if seam and (dimensions < 2 or periodic is not True or 2 * widest >= block[1] * sides[1]):
         raise InputError("--seam folds the second dimension at both ends: give two dimensions or more, with more cells along it than two halos, "
                          "and leave out --periodic")

@@ -212,7 +212,7 @@ def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
         raise fault(f"{path} (rank {rank})", "does not have the header of a file of keys")
     expected = (2 + owned * width) * KEYS.itemsize
     if size != expected:
-        raise fault(f"{path} (rank {rank})", f"has {size} bytes, and the keys of {owned} ids take {expected}")
+        raise fault(f"{path} (rank {rank})", f"has {size} bytes, but the keys of {owned} ids take {expected}")
     return kind, _rest(path, rank, KEYS, owned * width).reshape(owned, width)
 
 

@@ -52,7 +52,7 @@ class Schedule:
         if self.exchange.algorithm == "node_aware":
             raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or staged")
         if len(self.exchange.cells) != len(self.grid):
-            raise PlacementError(f"the process grid has {len(self.grid)} dimensions, the extent has {len(self.exchange.cells)}: make them equal")
+            raise PlacementError(f"the process grid has {len(self.grid)} dimensions, but the extent has {len(self.exchange.cells)}: make them equal")
 
     @property
     def ranks(self) -> int:

@@ -252,7 +252,7 @@ def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
     if isinstance(stencil, str):
         return Stencil.parse(stencil, dimensions)
     if other := [offset for offset in stencil.offsets if len(offset) != dimensions]:
-        raise PlacementError(f"stencil offset {other[0]} has {len(other[0])} entries, the process grid has {dimensions} dimensions: give one for each")
+        raise PlacementError(f"stencil offset {other[0]} has {len(other[0])} entries, but the process grid has {dimensions} dimensions: give one for each")
     return stencil
 
 
@@ -260,7 +260,7 @@ def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool
     """One entry per dimension."""
     wraps = [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
     if len(wraps) != dimensions:
-        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries, the process grid has {dimensions} dimensions: give one, or one for each")
+        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries, but the process grid has {dimensions} dimensions: give one, or one for each")
     return wraps
 
 

@@ -382,7 +382,7 @@ static void read_keys(void) {
   FAILS(phl_index_map_read_keys(map, folder, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE,
       "room for 3 numbers and there are 4");
   FAILS(phl_index_map_read_keys(other, folder, NULL, 4, keys), PHL_ERROR_VALUE,
-      "keys for 2 ids and the map 3");
+      "keys for 2 ids, but the map owns 3");
   FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "missing");
   GOOD(phl_index_map_free(&map));
   GOOD(phl_index_map_free(&other));

@@ -122,7 +122,7 @@ void test_points(void) {
   field[1].own_halo = field[1].halo_lower[0] = field[1].halo_upper[0] = field[1].halo_lower[1] =
       field[1].halo_upper[1] = 1;
   FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
-      "its array a halo of 1");
+      "its array has a halo of 1");
   GOOD(phl_exchange_free(&exchange));
   GOOD(phl_cartesian_free(&domain));
   for (int f = 0; f < fields; ++f) free(arrays[f]);

@@ -182,7 +182,7 @@ contains
     if (all(stagger == 0)) then
       call check_failure('an array of another type', status, phl_error_type, message, 'view_whole')
     else
-      call check_failure('an array of cells', status, phl_error_value, message, 'and the grid 8')
+      call check_failure('an array of cells', status, phl_error_value, message, 'but the grid has 8')
     end if
     call points%scatter(whole, wrong(:, :1), last, stat=status, errmsg=message)
     call check_failure('another block', status, phl_error_value, message, 'the block with its halo')
