@@ -34,7 +34,7 @@ class LibraryExchange : public Variant {
 
 std::string why_alone(const TransportInfo& info, const Communicator& comm) {
   if (info.scope == Scope::same_node && comm.node().size() < comm.size())
-    return "it reaches only neighbors on the own node";
+    return "it reaches only neighbors on the same node";
   if (info.scope == Scope::own_rank && comm.size() > 1)
     return "it serves a rank's own periodic images only";
   return {};

@@ -40,7 +40,7 @@ struct Job {
       params)
 };
 
-/// A command line, read without MPI. `complaint` says what is wrong with it and how to fix it.
+/// A command line, read without MPI. `complaint` names the fault and the remedy.
 struct Request {
   Job job;
   std::string record;  // file of --json; empty: columns on standard output

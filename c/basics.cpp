@@ -90,8 +90,8 @@ CalledReduction& find(Made& made, int number) {
   const auto slot = static_cast<std::size_t>(number) - first_own;  // huge for smaller numbers
   if (slot < made.reductions.size() && !made.reductions[slot].freed) return made.reductions[slot];
   refuse("reduction ", number,
-      " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, until "
-      "it is freed");
+      " does not exist: use one of enum phl_reduction, or one of phl_reduction_create until it "
+      "is freed");
 }
 
 template <class Handle>

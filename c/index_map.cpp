@@ -51,7 +51,7 @@ std::vector<CellValues> rows_from(const phl_values* given, int count) {
 
 void require_cells(int64_t given, int64_t needed, const char* name) {
   if (given != needed)
-    refuse(name, " has ", given, " cells and the map needs ", needed,
+    refuse(name, " has ", given, " cells, but the map needs ", needed,
         ": pass an array of that many cells");
 }
 
@@ -154,8 +154,8 @@ int phl_index_map_read_keys(
       auto found = read_partition_keys(path, object.communicator());
       const int64_t count = found.keys.size(), ids = count / found.per_id;
       if (ids != object.owned())
-        refuse("the part of this rank has keys for ", ids, " ids and the map ", object.owned(),
-            " owned ones: pass the file that the map was read from");
+        refuse("this rank has keys for ", ids, " ids, but the map owns ", object.owned(),
+            ": pass the file that the map was read from");
       if (keys && capacity < count)
         refuse(
             "keys has room for ", capacity, " numbers and there are ", count, ": make it larger");

@@ -76,8 +76,7 @@ Source::Source(phl_index_map map) : map_(*get(map)) {
 }
 Source::Source(phl_cartesian domain, phl_index_map map, int group) {
   if (!domain == !map)
-    refuse(
-        "group ", group, " needs a domain or an index map, one of the two: leave the other NULL");
+    refuse("group ", group, " needs either a domain or an index map: leave the other NULL");
   *this = domain ? Source(domain) : Source(map);
 }
 
@@ -111,8 +110,8 @@ const std::vector<Field>& FieldsObject::views(const phl_field* given, int count)
     const MadeField& like = made[called.size()];
     if (like.source.cells() != nullptr && (each.ghosts != nullptr) != (like.arrays == 2))
       refuse("field ", called.size(),
-          " has its ghosts in another place than the exchange needs: pass them behind "
-          "the owned cells, or apart");
+          " has its ghosts elsewhere than in the constructor: pass them behind the owned cells, or "
+          "apart");
     called.push_back(like.source.view(each));
   }
   return called;

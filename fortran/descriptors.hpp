@@ -51,7 +51,8 @@ inline Element element_of(Array array) {
     for (const Scalar each : {Scalar::int8, Scalar::int16, Scalar::int32, Scalar::int64})
       if (size_of(each) == bytes_of(array)) scalar = each;
     if (scalar == Scalar::bytes)
-      throw Error(concat("integers of ", array->elem_len, " bytes are not known: use 1, 2, 4 or 8"),
+      throw Error(
+          concat("integers of ", array->elem_len, " bytes are not supported: use 1, 2, 4 or 8"),
           ErrorKind::type);
   }
   if (type == CFI_type_float) scalar = Scalar::float32;
@@ -121,7 +122,7 @@ inline Cells cells_of(Array array, const std::string& name) {
   if (components < 1 || components > 1 << 24)
     refuse(name, " has ", components, " components per cell: pass 1 to 2^24");
   if (!is_dense(array, last))
-    refuse(name, " has cells that are not contiguous: pass all of the first dimensions");
+    refuse(name, " has cells that are not contiguous: do not slice any dimension but the last");
   const byte_count stride = count > 1 ? array->dim[last].sm : bytes_of(array) * components;
   return {{{static_cast<std::byte*>(array->base_addr), stride}, {}, element_of(array),
               static_cast<int>(components)},
@@ -140,7 +141,7 @@ inline void require_equal_cells(const CellValues& a, const CellValues& b) {
 inline CellValues values_of(const IndexedDomain& domain, Array x, Array ghosts) {
   const auto require_count = [](byte_count given, byte_count needed, const char* what) {
     if (given != needed)
-      refuse(what, " has ", given, " cells in its last dimension and the map ", needed,
+      refuse(what, " has ", given, " cells in its last dimension, but the map has ", needed,
           ": make them equal");
   };
   auto [values, count] = cells_of(x, "the array");

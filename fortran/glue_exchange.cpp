@@ -17,7 +17,7 @@ std::vector<Ids> splits_of(const Ids& cells, const std::vector<int>& process_gri
     if (count < 1) refuse("process_grid has ", count, " ranks in a dimension: give 1 or more");
   const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
   if (cells.size() != needed)
-    refuse("splits has ", cells.size(), " values and the process grid ", needed,
+    refuse("splits has ", cells.size(), " values, but the process grid has ", needed,
         " coordinates: give the cells of each, dimension after dimension");
   std::vector<Ids> splits;
   auto next = cells.begin();
@@ -108,16 +108,16 @@ int grid_components(Array array, const Ids& needed, const char* of) {
         ", and one more last for components");
   for (int d = 0; d < dims; ++d)
     if (array->dim[d].extent != needed[static_cast<std::size_t>(d)])
-      refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, " and ", of,
-          " ", needed[static_cast<std::size_t>(d)],
-          ": make them equal, or tell stagger and array_halo");
+      refuse("the array has ", array->dim[d].extent, " cells in dimension ", d + 1, ", but ", of,
+          " has ", needed[static_cast<std::size_t>(d)],
+          ": make them equal, or give stagger and array_halo");
   return array->rank == dims ? 1 : static_cast<int>(array->dim[dims].extent);
 }
 
 // One array per block.
 Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
   if (arrays.size() != domain.blocks().size())
-    refuse("a field has ", arrays.size(), " arrays and the rank ", domain.blocks().size(),
+    refuse("a field has ", arrays.size(), " arrays, but the rank has ", domain.blocks().size(),
         " blocks: pass the first to list%add, the others to list%add_block");
   std::vector<ArrayShape> shapes;
   for (const FortranArray& array : arrays) {
@@ -213,7 +213,7 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
       difference = error.what();
     }
     if (!difference.empty())
-      refuse("array ", first + 1, " has another type or shape than the exchange needs, ",
+      refuse("array ", first + 1, " differs in type or shape from what the exchange needs, ",
           difference, "; pass arrays of its layouts, or construct another exchange, on every rank");
     first += made.arrays;
   }
@@ -289,7 +289,7 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     constexpr std::size_t each = sizeof(phl_seam) / sizeof(int);
     if (values.size() % each != 0)
       refuse("seams has ", values.size(),
-          " values: give a list of what fold, seam and cube_seams return");
+          " values: give a list of results of fold, seam and cube_seams");
     for (std::size_t at = 0; at < values.size(); at += each) {
       phl_seam seam{};
       std::memcpy(&seam, &values[at], sizeof seam);
@@ -298,7 +298,7 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
     if (mask != nullptr) options.mask = mask_from(mask, cells);
     std::vector<int> table = ints_of(ranks, "ranks");
     if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
-      refuse("ranks has ", table.size(), " entries and the communicator ", own.size(),
+      refuse("ranks has ", table.size(), " entries, but the communicator has ", own.size(),
           " ranks: give the rank at each place of the process grid");
     const int rule = std::max<int>(is_set(first_fastest), 2 * is_set(of_communicator));
     options.rank_order = rank_order_from(rule, std::move(table));
@@ -446,7 +446,7 @@ int phl_f_stale(
   return with(exchange, [&](auto& object) {
     Ids all(object.made.size());
     if (counts->dim[0].extent != static_cast<byte_count>(all.size()))
-      refuse("counts has ", counts->dim[0].extent, " entries and the exchange ", all.size(),
+      refuse("counts has ", counts->dim[0].extent, " entries, but the exchange has ", all.size(),
           " arrays: make them equal");
     const auto& viewed = views(object, all_of({a, b, c, d, e, f, g, h}, fields));
     int32_t few = 0;
@@ -472,7 +472,7 @@ int phl_f_move(
                  after = group_of(object.to, all_of({v}, to)).fields;
       if (before.size() != after.size())
         refuse(before.size(), " and ", after.size(),
-            " fields were passed: pass as many of the second domain as of the first");
+            " fields were passed: pass equal numbers for both domains");
       std::vector<Move> moves;
       for (std::size_t i = 0; i < before.size(); ++i) moves.push_back({before[i], after[i]});
       return moves;

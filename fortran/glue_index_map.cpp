@@ -21,7 +21,7 @@ CellValues values_for(const IndexMap& map, Array x, Array ghosts, int reduction)
       map.places() ? values_in(*map.places(), shape_of(x)) : values_of(map.domain(), x, ghosts);
   const bool bits = reduction == PHL_AND || reduction == PHL_OR;
   if (is_logical(x->type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
-    throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
+    throw Error("logicals are combined with and, or: use these, or integers", ErrorKind::type);
   if (bits && x->type == CFI_type_other && values.element.size == 4)
     values.element.scalar = Scalar::int32;
   return values;
@@ -40,7 +40,7 @@ std::vector<NeighborCells> neighbor_cells(std::span<const int> ranks,
   if (!fits || next != cells.end())
     refuse(counts.size(), " counts and ", cells.size(), " cells do not fit the lists of ",
         ranks.size(),
-        " neighbors: give one count of 0 or more for each, and as many cells as they add up to");
+        " neighbors: give one count of 0 or more for each; their sum is the number of cells");
   return all;
 }
 

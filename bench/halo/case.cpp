@@ -268,7 +268,7 @@ void check_grid(const HaloParams& params, int ranks) {
   if (params.grid.size() != params.extent.size())
     throw Error("--grid has " + std::to_string(params.grid.size()) +
                 " dimensions and --extent has " + std::to_string(params.extent.size()) +
-                ": give as many");
+                ": make them equal");
   if (params.extent.size() > static_cast<std::size_t>(max_dimensions))
     throw Error(
         "--extent has " + std::to_string(params.extent.size()) + " dimensions: give 1 to 4");

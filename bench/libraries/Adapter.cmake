@@ -1,10 +1,10 @@
-# What the plug-ins with other libraries have in common.
+# Common parts of the plug-ins for other libraries.
 set(PARHELION_BUILD_DIR "" CACHE PATH "Where phl-bench is")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# The plug-in phl_adapter_NAME, beside phl-bench, of NAME_adapter.cpp and more sources. VERSION: of the library, as people read it.
+# The plug-in phl_adapter_NAME, beside phl-bench, of NAME_adapter.cpp and more sources. VERSION: the library's, for display.
 function(add_adapter name version standard)
   add_library(phl_adapter_${name} MODULE ${name}_adapter.cpp ${ARGN})
   target_include_directories(phl_adapter_${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})

@@ -55,7 +55,7 @@ enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
  * dimension contiguous, components slowest. */
 enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
 
-/* Device memory (docs/gpu.md) is detected; PHL_DEVICE tells of it on ranks without cells. */
+/* Device memory (docs/gpu.md) is detected; PHL_DEVICE declares it on ranks without cells. */
 enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 
 /* Ghosts across faces, edges and corners, or only faces; one message per neighbor, or dimension by
@@ -300,7 +300,7 @@ typedef struct phl_cartesian_options {
   int32_t has_tiles; /* 1: tile_axis counts tiles, which only seams join */
   int32_t tile_axis;
   const uint8_t* mask; /* nonzero: wet cell; last dimension fastest. Places of the process grid
-                          without a wet cell get no rank; the others must be as many as ranks.
+                          without a wet cell get no rank; each other place needs one.
                           Read only on rank 0, during the call; on others any pointer but NULL.
                           NULL: no land */
   int64_t mask_extents[PHL_MAX_DIMENSIONS]; /* of the grid (all 0), or 1 in dimensions along which
@@ -310,8 +310,8 @@ typedef struct phl_cartesian_options {
 /* Collective, with equal arguments on all ranks. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
     const phl_cartesian_options* options, phl_cartesian* domain);
-/* Local. The domain of the points of staggered fields (1, 0 or -1 per dimension), which have no
- * stagger on it. */
+/* Local. The domain of the points of staggered fields (1, 0 or -1 per dimension); on it these
+ * fields have no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
 /* Local. The 12 seams of a cube with tiles 0 to 5 as faces, with as many cells along the first axis
@@ -340,7 +340,7 @@ typedef struct phl_field {
   int32_t own_depth; /* 0: exchanges the layers that both the array's halo and the domain's have;
                         else depth_lower and depth_upper */
   int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
-  int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: on points, one value more on every rank; -1: on the
+  int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: on points, one more value on every rank; -1: on the
                                           upper faces of cells */
   int32_t changes_sign;                /* 1: beyond a fold, like vector components */
   int32_t vector;      /* >= 1: a component of the vector of this number, which seams rotate */
@@ -479,7 +479,7 @@ int phl_redistribution_back(
 int phl_redistribution_free(phl_redistribution* redistribution);
 
 /* Collective. Gathers every cell of a field into `whole` on `root`, ignored elsewhere: the grid's
- * extents (one value more along a staggered, non-periodic dimension), the field's order, element
+ * extents (one more value along a staggered, non-periodic dimension), the field's order, element
  * and components, no halo. Cells on land keep their values. At most two messages of 32 MiB are in
  * flight, which bounds the memory. */
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root);

@@ -133,8 +133,8 @@ std::vector<T> vector_of(const Given<T>& values) {
 class Buffer {
  public:
   explicit Buffer(nb::handle object) { look(object); }
-  /// Without a buffer, or with a mask: that of a NumPy array of it, which `made` keeps. Throws
-  /// Error if that has none either.
+  /// Without a buffer, or with a mask: that of a NumPy array made from it and kept in `made`.
+  /// Throws Error if that has none either.
   Buffer(nb::handle object, const std::string& name, nb::list& made, bool on_device = false) {
     static constinit nb::handle masked;  // a guarded import would block threads with the lock
     if (!masked.is_valid())
@@ -146,7 +146,7 @@ class Buffer {
     made.append(nb::module_::import_("parhelion.domain.fields")
             .attr("callable_array")(object, name, on_device));
     if (!look(made[made.size() - 1]))
-      throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);
+      throw Error(name + " exposes no memory: pass a NumPy array", ErrorKind::type);
   }
   ~Buffer() {
     if (there_) PyBuffer_Release(&view_);

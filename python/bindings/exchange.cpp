@@ -93,7 +93,7 @@ class CallArrays {
       auto& arrays = entries_.emplace_back();
       for (const auto& [array, places] : entry) {
         const Buffer buffer(array);
-        if (!buffer) throw Error("an array of the exchange shows no memory", ErrorKind::type);
+        if (!buffer) throw Error("an array of the exchange exposes no memory", ErrorKind::type);
         const int n = buffer->ndim;
         arrays.push_back({buffer.format(), {buffer->shape, buffer->shape + n},
             {buffer->strides, buffer->strides + n}, places});
@@ -361,7 +361,7 @@ work on it, and later work sees the ghosts. None: synchronizes the device before
               for (long i = 0; i < times; ++i) self.native()();
             });
           },
-          "times"_a, "Exchanges without Python in between, to measure what Python costs.")
+          "times"_a, "Exchanges without Python in between, to measure Python's overhead.")
       .def("begin", giving_step(+[](Python& self, const nb::args& arrays, nb::handle stream) {
         self.begin(Direction::forward, {}, arrays, stream);
       }),
@@ -415,11 +415,11 @@ with the algorithm by_dimension. TypeError for elements that cannot be combined 
           R"(Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not
 be accessed and ghosts not written.)")
       .def_prop_ro("kept_alive", &Python::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
-          "What it keeps alive: the arrays as passed, and NumPy's views of them.")
+          "Objects kept alive: the arrays as passed, and NumPy's views of them.")
       .def_prop_ro("transport", telling<Python>(&Exchange::transport),
-          "Name of what moves the data, such as 'mpi' or 'shared+mpi'.")
+          "Name of the transport, such as 'mpi' or 'shared+mpi'.")
       .def("explain", telling<Python>(&Exchange::explain),
-          "What was chosen for which neighbor and why, in a few lines.")
+          "The chosen transport of each neighbor, and why.")
       .def("bytes_sent", sent_by(&Plan::bytes_sent), "direction"_a = "forward",
           "Bytes that this rank sends to other ranks in one exchange. Local.")
       .def("messages_sent", sent_by(&Plan::messages_sent), "direction"_a = "forward",

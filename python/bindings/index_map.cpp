@@ -10,7 +10,7 @@
 namespace parhelion::python {
 namespace {
 
-// Whether elements are addresses of objects, or have some; names of members are between colons.
+// Whether elements are, or contain, addresses of objects; names of members are between colons.
 bool has_objects(std::string_view format) {
   bool in_name = false;
   return std::ranges::any_of(format, [&](char c) {
@@ -61,7 +61,7 @@ class SeenArrays {
     for (int d = buffer->ndim - 1; d > 0; width *= buffer->shape[d--])
       if (buffer->shape[d] > 1 && cells > 0 && buffer->strides[d] != width)
         throw Error("the components of a cell of " + name +
-                    " do not lie next to each other: pass a copy in C order, or each "
+                    " are not contiguous: pass a copy in C order, or each "
                     "component alone");
     if (width == 0) throw Error(name + " has no components: pass at least 1");
     return {{buffer.start(), buffer->strides[0]}, {}, element_of(buffer),
@@ -176,7 +176,7 @@ struct PythonMigration : Migration {
   using Migration::Migration;
   Guard guard;
 
-  // Collective. Python has validated the arguments on all ranks. `make` returns arrays of so many
+  // Collective. Python has validated the arguments on all ranks. `make` returns arrays of that many
   // rows.
   nb::tuple send(
       const Cells& to, const nb::tuple& given, const std::string& kinds, const nb::callable& make) {

@@ -52,8 +52,8 @@ class Guard {
   void require_free() const {
     if (user_ == std::this_thread::get_id())
       throw Error(
-          "a reduction or a hook uses what calls it: let it work on the arrays that it is "
-          "given, or on another exchange");
+          "a reduction or a hook uses the exchange that calls it: use its arguments only, or "
+          "another exchange");
     if (user_ != std::thread::id())
       throw Error("another thread is using this exchange: give each thread one of its own");
   }
@@ -110,8 +110,8 @@ class AnyExchange {
     require_usable();
     return Guard::Inside(*guard_);
   }
-  /// After `enter`: releases the interpreter's lock. Errors other than of value or type that not
-  /// all ranks have: messages may still arrive; the exchange has failed.
+  /// After `enter`: releases the interpreter's lock. An error on some ranks only, not of
+  /// value or type, fails the exchange: messages may still arrive.
   template <class Function>
   auto released(Function&& function) {
     try {
@@ -236,7 +236,7 @@ nb::class_<Held> traversed(nb::module_& module, const char* name, const char* do
   return nb::class_<Held>(module, name, nb::type_slots(slots), doc);
 }
 
-/// What all objects with begin and end have.
+/// Members of all objects with begin and end.
 template <class Exchange>
 nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
   return traversed<Exchange>(module, name)

@@ -48,7 +48,7 @@ void bind_sums_and_moves(nb::module_& module) {
       .def("_reduce_fields", &reduce)
       .def("_begin_fields", giving_step(&begin))
       .def("explain", telling<Sums>(&PointSums::explain),
-          "How many points are shared, and what moves them.");
+          "The number of shared points, and the transport.");
   nb::class_<Moves>(module, "Redistribution")
       .def("__init__", &make_moves<CartesianDomain, std::vector<int>>)
       .def("__init__", &make_moves<IndexedDomain>)

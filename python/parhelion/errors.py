@@ -196,7 +196,7 @@ def pip_install() -> str:
 def remedy_of_no_mpi(extra: str) -> str:
     """How to install an MPI."""
     if in_checkout():
-        return f"`make build MPI={extra}` brings one"
+        return f"`make build MPI={extra}` installs one"
     return f"{install_extra(extra, extra)} brings one"
 
 

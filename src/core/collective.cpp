@@ -302,7 +302,7 @@ void warn(const Communicator& comm) {
   if (hears == state.waiting.end() || hears->first != comm.rank() || all_here) return;
   const std::string text = who_is_where(
       comm, state.waiting, " (no answer: in work of its own, or in other communication)");
-  std::fprintf(stderr, "parhelion: not all ranks have come within %s: %s. %s\n",
+  std::fprintf(stderr, "parhelion: not all ranks arrived within %s: %s. %s\n",
       seconds_text(warned_after_s).c_str(), text.c_str(), same_calls_everywhere);
 }
 
@@ -313,7 +313,7 @@ void look_at_the_clock(const Communicator& all, double waited_s) {
   const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
   if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
   if (limit_s > 0 && waited_s >= limit_s)
-    give_up(all, "not all ranks have come within " + seconds_text(limit_s));
+    give_up(all, "not all ranks arrived within " + seconds_text(limit_s));
   if (current == nullptr) return;
   CollectiveState& state = all.collective_state();
   if (waited_s >= told_after_s &&
@@ -443,7 +443,7 @@ Complaint complaint_of_exception() noexcept {
     } catch (const std::exception& error) {
       return {true, error.what(), ErrorKind::system};
     } catch (...) {
-      return {true, "an exception that is no std::exception", ErrorKind::system};
+      return {true, "an exception other than std::exception", ErrorKind::system};
     }
   } catch (...) {
     return {true, "out of memory", ErrorKind::system};

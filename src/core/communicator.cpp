@@ -108,7 +108,7 @@ struct Communicator::Tags {
   void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
-// On the user's communicator: out of memory, x and ~x of the environment's hash.
+// First reduction, on the user's communicator: out of memory; x and ~x, a hash of the environment.
 struct Communicator::FirstStep {
   std::array<std::uint64_t, 3> mine{}, all{};
 };
@@ -205,7 +205,7 @@ void await_all(MPI_Comm user, const std::function<bool()>& have_come) {
   const auto not_within = [&](double seconds) {
     const std::string others = size == 2 ? concat("rank ", 1 - rank, " has not called")
                                          : "some of the other ranks have not called";
-    return concat("not all ranks have come within ", seconds_text(seconds), ": rank ", rank,
+    return concat("not all ranks arrived within ", seconds_text(seconds), ": rank ", rank,
         " is in the first call of this library on a communicator of ", size,
         " ranks, which is collective, and ", others, ". ", same_calls_everywhere);
   };

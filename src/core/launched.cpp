@@ -118,7 +118,7 @@ int family_of(const std::string& version) {
   return 0;
 }
 
-// An MPI of another family than this library's, else empty.
+// An MPI of a different family from this library's, else empty.
 std::string other_mpi() {
   const int own = family_of(built_for);
   for (const std::string& version : {library_version(), fortran_library_version()})

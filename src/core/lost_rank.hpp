@@ -45,8 +45,8 @@ inline void check_reached(int code, int rank, const char* call) {
   int length = 0;
   MPI_Error_string(code, text, &length);
   throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
-                           "): look for its error message, at the network between the two, and "
-                           "start the job again");
+                           "): check its error message and the network between the two, and start "
+                           "the job again");
 }
 
 }  // namespace parhelion

@@ -24,8 +24,8 @@ bool is_forked_child() noexcept { return forked.load(std::memory_order_relaxed);
 void detail::complain_that_mpi_ended() {
   if (is_forked_child())
     throw Error(
-        "this process was forked from a rank, for which its neighbors would take it: exchange "
-        "in the parent, or start the child by spawn, without MPI",
+        "this process was forked from a rank, and neighbors would mistake it for that rank: "
+        "exchange in the parent, or start the child by spawn, without MPI",
         ErrorKind::communication);
   throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
 }

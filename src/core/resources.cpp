@@ -111,7 +111,7 @@ CpuMask usable_threads() {
       throw Error(std::string("the system does not report the cores that this process may use "
                               "(sched_getaffinity: ") +
                       std::strerror(errno) +
-                      "): allow that call, or name a transport that works without it, as mpi",
+                      "): allow that call, or name a transport that works without it, such as mpi",
           ErrorKind::system);
   }
 }

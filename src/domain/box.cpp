@@ -15,7 +15,7 @@ void require_stagger(const Stagger& stagger, int dimensions) {
   for (int d = 0; d < dimensions; ++d)
     if (stagger.along[d] < -1 || stagger.along[d] > 1)
       refuse("a stagger of ", stagger.along[d], " in dimension ", d,
-          ": use 1 where the field has one point more than there are cells, 0 where "
+          ": use 1 where the field has one more point than cells, 0 where "
           "it lives on cells, -1 where it has a point at the upper face of each");
 }
 

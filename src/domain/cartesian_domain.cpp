@@ -60,14 +60,14 @@ void validate(
   const auto& grid = options.process_grid;
   if (!grid.empty()) {
     require(std::ssize(grid) == dims, "the process grid has ", grid.size(),
-        " dimensions and the domain ", dims, ": give one number of ranks per dimension");
+        " dimensions, but the domain has ", dims, ": give one number of ranks per dimension");
     const global_index needed = places_of(grid);
     if (options.mask)
       require(needed >= 0 && needed <= most_places, "the process grid ", extents_text(grid),
           " has more than 2^24 places: use fewer");
     require(options.mask || needed == ranks, "the process grid ", extents_text(grid), " needs ",
-        (needed < 0 ? "more than 2^63" : concat(needed)), " ranks and the communicator has ", ranks,
-        ": make them equal, or leave the grid out to have one chosen");
+        (needed < 0 ? "more than 2^63" : concat(needed)), " ranks, but the communicator has ",
+        ranks, ": make them equal, or leave the grid out to have one chosen");
   }
   require(options.blocks_per_rank.empty() || std::ssize(options.blocks_per_rank) == dims,
       "blocks_per_rank needs one number per dimension");
@@ -119,15 +119,15 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
               seam.axes[seam.from.axis] == seam.to.axis &&
               (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
       where +
-          " has axes that do not put each axis in one place, that of the one side in that of "
-          "the other: leave them out, or name one axis of the other side for each");
+          " has axes that are not a permutation, or that do not map the axis of the one side to "
+          "that of the other: leave them out, or name one axis of the other side for each");
   unsigned along = (1u << dimensions) - 1;
   along &= ~(1u << seam.from.axis);
   if (tile_axis >= 0) along &= ~(1u << tile_axis);
   require((seam.backward & ~along) == 0,
       where +
-          " mirrors an axis that does not lie along it: name axes of the domain other "
-          "than that of the side");
+          " mirrors an axis that does not lie along it: name axes of the domain other than the "
+          "side's");
 }
 
 void validate_seam(const Seam& seam, const std::vector<Seam>& all,
@@ -156,16 +156,15 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
   require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
               (is_fold ? folded * halo + 1 : halo),
       where +
-          " needs at least the halo's cells along its axis, where a side is folded one "
-          "more, and where both are folded twice as many: use a narrower halo");
+          " needs at least as many cells along its axis as the halo has layers, one more for one "
+          "folded side, one more than two halos for two: use a narrower halo");
   require(!is_fold || seam == inverse(seam),
       where +
-          " joins it to itself by axes that do not change places in pairs: a fold mirrors "
-          "axes, or swaps two of them");
+          " joins it to itself by axes that are not swapped in pairs: a fold mirrors axes, or "
+          "swaps two of them");
   require(is_fold || seam.pivot == Pivot::corner,
       where +
-          " has a center pivot and joins two sides: that is for a side that is joined to "
-          "itself");
+          " has a center pivot and joins two sides: use it for a side that is joined to itself");
 }
 
 // Seams with defaults, one per tile.
@@ -180,7 +179,7 @@ std::vector<Seam> validate_seams(
     require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
                 seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
         "the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ", tiles,
-        " tiles: name a tile for both sides or for none, 0 to one less than there are");
+        " tiles: name a tile for both sides or for none, from 0 to the number of tiles − 1");
     if (!every || tiles == 0) all.push_back(seam);
     for (int tile = 0; every && tile < tiles; ++tile) {
       seam.from.tile = seam.to.tile = tile;
@@ -190,8 +189,8 @@ std::vector<Seam> validate_seams(
   for (const Seam& seam : all) validate_seam(seam, all, extents, options);
   require(all.empty() ||
               (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
-      "seams go with an open boundary and the standard algorithm only: leave out the others, and "
-      "fill the layers beyond open sides on the ranks there");
+      "seams need an open boundary and the standard algorithm: choose these, and fill the layers "
+      "beyond open sides on the ranks there");
   return all;
 }
 
@@ -199,17 +198,16 @@ std::vector<Seam> validate_seams(
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
   const int dims = extents.size(), axis = options.tile_axis;
   if (axis == CartesianOptions::no_tiles) return;
-  require(is_axis(axis, dims) && dims > 1, "axis ", axis, " is to count tiles in a domain of ",
-      dims, " dimensions: name one of them");
+  require(is_axis(axis, dims) && dims > 1, "axis ", axis, " cannot count tiles in a domain of ",
+      dims, " dimensions: name one of several");
   if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
   if (options.periodic.listed == 0) options.periodic.along[axis] = false;
   require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
               !options.periodic.along[axis],
       "axis ", axis,
-      " counts tiles, which are joined by seams alone: give it no halo and leave it not "
-      "periodic");
+      " counts tiles, which only seams join: give it no halo, and do not make it periodic");
   require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
-      "tiles go with an open boundary and the standard algorithm only");
+      "tiles need an open boundary and the standard algorithm");
 }
 
 // gcd(ranks, tiles) ranks along the tile axis: all ranks own equally many tiles.
@@ -227,7 +225,7 @@ std::vector<int> choose_grid(
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
   const std::string where = concat(" in dimension ", d);
   require(std::ssize(split) == ranks, "the split has ", split.size(), " parts", where,
-      " and the process grid ", ranks, " ranks: give one part per rank");
+      ", but the process grid has ", ranks, " ranks: give one part per rank");
   global_index sum = 0;
   for (global_index part : split) {
     require(part >= 0 && part <= extent, "a part of ", part, " cells", where,
@@ -275,11 +273,11 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
   int kind = MPI_UNDEFINED, given = 0;
   check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
   require(kind == MPI_CART,
-      "rank_order is that of the communicator, which has no Cartesian topology: pass "
-      "one that MPI_Cart_create made, or another rank_order");
+      "rank_order is that of the communicator, which has no Cartesian topology: pass a "
+      "communicator of MPI_Cart_create, or another rank_order");
   check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
   require(given == dimensions, "the Cartesian communicator has ", given,
-      " dimensions and the domain ", dimensions, ": make them equal");
+      " dimensions, but the domain has ", dimensions, ": make them equal");
   std::vector<int> grid(given), periodic = grid, mine = grid;
   check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
       "MPI_Cart_get");
@@ -288,8 +286,8 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
       "them equal");
   for (int d = 0; d < dimensions; ++d) {
     require(!options.periodic.along[d] || periodic[d] != 0, "dimension ", d,
-        " is to be periodic and that of the Cartesian communicator is not: leave "
-        "`periodic` out, or make them equal");
+        " is periodic in the domain, but not in the Cartesian communicator: leave `periodic` out, "
+        "or make them equal");
     options.periodic.along[d] = periodic[d] != 0;
   }
   options.process_grid = grid;
@@ -297,12 +295,12 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
 
 void validate_table(const std::vector<int>& table, int ranks) {
   require(std::ssize(table) == ranks, "the table of ranks has ", table.size(),
-      " entries and the process grid ", ranks,
+      " entries, but the process grid has ", ranks,
       " places: give the rank at each place, the last dimension fastest");
   std::vector<bool> seen(table.size());
   for (const int rank : table) {
     require(rank >= 0 && rank < ranks, "the table of ranks has rank ", rank,
-        ", which is none of 0 to ", ranks - 1);
+        ", which does not exist: use 0 to ", ranks - 1);
     require(!seen[rank], "the table of ranks has rank ", rank, " twice: give each rank one place");
     seen[rank] = true;
   }
@@ -326,7 +324,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
     wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
     require(wet.count() > 0, no_wet_cell);
     require(wet.count() == comm.size(), "the process grid ", extents_text(options.process_grid),
-        " has ", wet.count(), " places with a wet cell and the communicator ", comm.size(),
+        " has ", wet.count(), " places with a wet cell, but the communicator has ", comm.size(),
         " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen");
     words.insert(words.end(), wet.words().begin(), wet.words().end());
   };

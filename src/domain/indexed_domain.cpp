@@ -232,7 +232,7 @@ local_index IndexedDomain::local_of(global_index id) const {
 void IndexedDomain::local_of(
     std::span<const global_index> ids, std::span<local_index> cells) const {
   if (ids.size() != cells.size())
-    refuse(ids.size(), " ids and places for ", cells.size(), " local numbers: pass as many");
+    refuse(ids.size(), " ids and places for ", cells.size(), " local numbers: pass equal numbers");
   for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 

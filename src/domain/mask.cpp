@@ -19,8 +19,8 @@ class WetSums {
       cells_.hi[d] = own[d];
     }
     if (!fits)
-      refuse("the mask has ", extents_text(own), " cells and the grid ", extents_text(extents),
-          ": give it the grid's extents, or 1 where all cells along a dimension are alike");
+      refuse("the mask has ", extents_text(own), " cells, but the grid has ", extents_text(extents),
+          ": give it the grid's extents, or 1 where all cells along a dimension are equal");
     sums_.resize(cells_.cells());
     for_each_index(cells_.lo, cells_.hi, [&](const Coordinates& at) { sum(at) = is_wet(at); });
     for (int d = 0; d < max_dimensions; ++d)

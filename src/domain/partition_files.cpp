@@ -89,7 +89,7 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
   const int meant_for = ranks_of_name(folder);
   if (meant_for != 0 && meant_for != comm.size())
     throw Error(concat(folder.string(), " is for ", meant_for, " ranks and ", comm.size(),
-        " were started: start as many as the data set has parts"));
+        " were started: start one rank for each part of the data set"));
   char name[32];
   std::snprintf(name, sizeof name, "%s%03d", what, comm.rank() + 1);
   return folder / name;
@@ -108,7 +108,7 @@ std::pair<std::int64_t, PartitionKeys> read_keys(const path& file, std::int64_t 
     from.refuse("does not have the header of a file of keys");
   const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
   if (from.left() != count * key_bytes)
-    from.refuse("has another size than ", owned, " owned ids need");
+    from.refuse("does not have the size of ", owned, " owned ids");
   return {head[0], {static_cast<int>(head[1]), from.numbers(count, key_bytes)}};
 }
 

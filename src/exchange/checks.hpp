@@ -37,8 +37,7 @@ class CallCheck {
   CallCheck(const CallCheck&) = delete;
   CallCheck& operator=(const CallCheck&) = delete;
 
-  /// Sends the next call's record; returns its number. Neither waits nor compares: ranks with equal
-  /// calls can always end them.
+  /// Sends the next call's record; returns its number. It does not wait, so equal calls always end.
   std::uint64_t tell(const std::string& call) {
     while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
     send(mine_.emplace_back(record_of(++told_, Hash().add_range(call).value(), call)));
@@ -153,11 +152,11 @@ class CallCheck {
   void compare(int rank, const Record& theirs) {
     const Record& ours = mine_.at(theirs.number - mine_.front().number);
     if (theirs.print == ours.print) return;
-    const std::string text =
-        concat("rank ", rank, " has made call ", theirs.number, " of this exchange for ",
-            theirs.call.data(), ", and rank ", comm_.rank(), " for ", ours.call.data(),
-            ": make the same calls in the same order on every rank, of the same "
-            "fields, depth and reduction");
+    const std::string text = concat("rank ", rank, " has made call ", theirs.number,
+        " of this exchange for ", theirs.call.data(), ", and rank ", comm_.rank(), " for ",
+        ours.call.data(),
+        ": make the same calls in the same order on every rank, with the same fields, depth and "
+        "reduction");
     pass_on(record_of(0, theirs.number, text));
     throw Error(text, ErrorKind::communication);
   }

@@ -42,7 +42,7 @@ ExchangeOptions complete(ExchangeOptions options) {
 
 void require_use(const ExchangeOptions& options) {
   if (!(options.work_s >= 0 && options.work_s <= 1))
-    refuse("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1");
+    refuse("an exchange cannot be benchmarked with ", options.work_s, " s of work: use 0 to 1");
   if (options.at_once && options.overlap)
     refuse(
         "an exchange cannot be both called at once and begun around work: use one of at_once "
@@ -54,7 +54,7 @@ void tell(const ExchangeOptions& options, Properties& told) {
   for (const TransportInfo& info : transports()) told.add("a registered transport", info.name);
   told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
   told.add("whether calls are checked", checks(options) ? "yes" : "no");
-  told.add("whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
+  told.add("whether reverse exchanges combine only in end", options.combine_in_end ? "yes" : "no");
   if (options.transport != "auto") return;
   told.add("whether the exchange overlaps with work", options.overlap ? "yes" : "no");
   told.add("the work in seconds", std::to_string(options.work_s));
@@ -389,8 +389,8 @@ struct Exchange::Impl final : Operation {
 
   std::string about_progress() const {
     if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads())
-      return "a thread gets it on between begin and end";
-    return "no thread gets it on, for MPI serves one at a time: start MPI with "
+      return "a thread advances it between begin and end";
+    return "no thread advances it, because MPI serves one thread at a time: start MPI with "
            "MPI_THREAD_MULTIPLE";
   }
 };
@@ -437,7 +437,7 @@ StaleGhosts Exchange::stale_with(const ArrayList& arrays) { return impl_->stale(
 void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way(); }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
-  if (impl_->under_way()) refuse("this exchange is under way: ask before it begins");
+  if (impl_->under_way()) refuse("this exchange is under way: call this before it begins");
   if (!impl_->chosen.stages)
     refuse("this subset of an exchange was not used yet: call prepare first");
   return impl_->bind(arrays, direction);

@@ -40,7 +40,7 @@ struct Choice {
 Choice parse_choice(const std::string& name);
 
 std::string requested_transport(const std::string& from_options);
-/// As parse_choice; an empty choice for `auto`.
+/// Like parse_choice; an empty choice for `auto`.
 Choice require_transport(const ExchangeOptions& options);
 /// Throws Error if the transport does not reach the rank.
 void require_reach(const TransportInfo& info, int rank, bool on_node);

@@ -238,7 +238,7 @@ class StageExchange {
   bool must_poll_ = false, calls_mpi_ = false;
 };
 
-// Sends, with values combined by one stage for the next, the rank whose reduction failed. Only
+// Sends the rank whose reduction failed along with values that one stage combines for the next. Only
 // user-defined reductions can fail.
 class FailureNotes {
  public:
@@ -330,8 +330,7 @@ class Stages::Hold {
 };
 
 void Stages::refuse_inside() {
-  refuse(
-      "a reduction calls the exchange that calls it: let it combine its two rows of values only");
+  refuse("a reduction uses the exchange that calls it: combine only the two rows of values");
 }
 
 Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,

@@ -15,7 +15,7 @@ Step::~Step() {
 void Step::end() {
   if (operation_ == nullptr) refuse("this step has ended or was moved from: end a step once");
   if (operation_->number() != number_)
-    refuse("this step has ended, and what it was of has begun again: end a step once");
+    refuse("this step has ended, and its exchange has begun again: end a step once");
   operation_->end();
   operation_.reset();
 }

@@ -1,4 +1,4 @@
-// What an index map's exchanges and sums of arrays of given elements have in common.
+// Common base of an index map's exchanges and sums, for arrays of given elements.
 #pragma once
 
 #include "parhelion/exchange/exchange.hpp"

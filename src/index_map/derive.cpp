@@ -19,7 +19,7 @@ void check_count(global_index count, const char* owner, const char* what) {
 void check_lists(const RootLists& lists, int ranks) {
   const auto expect = [&](std::size_t given, const char* what) {
     if (given != static_cast<std::size_t>(ranks))
-      refuse("the root lists ", what, " of ", given, " ranks and the communicator has ", ranks,
+      refuse("the root lists ", what, " of ", given, " ranks, but the communicator has ", ranks,
           ": give one entry per rank");
   };
   expect(lists.owned.size(), "owned cells");
@@ -70,7 +70,7 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
   return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
-    validate_together(rows.communicator(), [&] {  // before an exchange that stays broken
+    validate_together(rows.communicator(), [&] {  // before an exchange, which would stay broken
       refuse_places(rows.places());
       if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
         refuse(counts.size(), " row counts are given for ", rows.domain().owned(),

@@ -23,7 +23,7 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
     require_on_host(all.first);
     require_on_host(owned.first);
     if (comm.rank() == root && cells != domain.global_size())
-      refuse("the root's array has ", cells, " cells and the map ", domain.global_size(),
+      refuse("the root's array has ", cells, " cells, but the map has ", domain.global_size(),
           ": pass an array of all cells on the root");
     if (comm.rank() == root &&
         overlap(footprint(all, cells, width), footprint(owned, domain.owned(), width)))

@@ -159,7 +159,7 @@ struct IndexMap::State {
       if (axis.extent > 0) cells *= axis.extent;
     if (array.elements != CellValues::untold) cells = array.elements / array.components;
     if (cells < array_cells)
-      refuse("an array has ", cells, " cells and the map has places up to ", array_cells - 1,
+      refuse("an array has ", cells, " cells, but the map has places up to ", array_cells - 1,
           ": pass arrays that have them all");
     if (array.ghosts != array.owned)
       refuse(

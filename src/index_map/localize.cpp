@@ -68,7 +68,7 @@ Localized localize(std::span<const global_index> connectivity, Communicator comm
     constexpr global_index limit = global_index{1} << 62;
     if (!ids.empty() && (ids.front() < 0 || ids.back() >= limit))
       refuse("a cell has a node with global id ", ids.front() < 0 ? ids.front() : ids.back(),
-          ": ids start at 0 and end below 2^62, and −1 is none");
+          ": ids start at 0 and end below 2^62; −1 means none");
     const auto holders = lowest_holders(comm, ids);
     std::vector<global_index> owned, ghosts;
     for (std::size_t i = 0; i < ids.size(); ++i)

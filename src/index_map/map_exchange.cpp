@@ -168,7 +168,7 @@ void MapExchange::begin(CellArrays arrays, MapCall call, Reduction reduction) {
   begun();
 }
 
-// The caller's, which `end` writes: the exchange only sees its bounce buffers.
+// Poisons the caller's ghosts, which `end` writes: the exchange only sees bounce buffers.
 void MapExchange::poison_ghosts() const {
   for (std::size_t f = 0; f < given_.size(); ++f) {
     const CellValues& array = given_[f];

@@ -10,7 +10,7 @@ namespace parhelion {
 /// For contiguous cells in arrays valid until `end`. Bounce buffers replace other arrays, and those
 /// that `begin` must release.
 ///
-/// With places: for this rank's layouts, copies others; with `in_halves`, for buffers alone.
+/// With places: for this rank's layouts, and copies others; with `in_halves`, for buffers only.
 class MapExchange final : public CellsOperation {
  public:
   /// Collective. The pattern and the places (null: none) must outlive it. `in_halves` matters

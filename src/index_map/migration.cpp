@@ -126,7 +126,7 @@ void Migration::receive(const CellArrays& arrays) const {
   if (!std::equal(arrays.begin(), arrays.end(), sent_.begin(), sent_.end(), alike)) {
     std::string names;
     for (const CellValues& each : sent_) names += (names.empty() ? "" : ", ") + name_of(each);
-    throw Error("other arrays than were sent: pass " + names, ErrorKind::type);
+    throw Error("the arrays differ from those sent: pass " + names, ErrorKind::type);
   }
   require_rows(arrays, received_);
   byte_count row = 0;

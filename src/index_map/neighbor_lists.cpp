@@ -79,7 +79,7 @@ void require_equal_lists(const Communicator& comm, const Lists& mine,
     if (here != count)
       refuse(listed(rank, count), " ", sends, " rank ", comm.rank(), ", and ",
           listed(comm.rank(), here), " ", receives, " rank ", rank,
-          ": lists of a pair of ranks have equal lengths and one order");
+          ": make the two lists equal in length and order");
   }
 }
 
@@ -127,8 +127,8 @@ void require_different(const Ids& ids) {
     if (const auto [other, added] = seen.try_emplace(id, point); !added)
       refuse("by the lists, points ", other->second, " and ", point,
           " of this rank are both point ", id & 0xFFFFFFFF, " of rank ", owner_of(id),
-          ": list shared points in one order on both ranks, and points that one rank "
-          "has twice once, summed before");
+          ": list shared points in the same order on both ranks; if a rank has a point twice, sum "
+          "both first and list one");
 }
 
 }  // namespace
@@ -142,8 +142,8 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Com
       require_once(shared, "point ");
       if (shared.contains(comm.rank()))
         refuse("rank ", comm.rank(),
-            " lists points that it shares with itself: list those of other ranks, "
-            "and sum its own before");
+            " lists points that it shares with itself: sum its own first, and list those of other "
+            "ranks");
     });
     Ids ids;
     for (const auto& [rank, points] : shared)
@@ -174,8 +174,8 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> sent,
         for (std::size_t k = 0; k < cells.size(); ++k)
           if (!ids.try_emplace(cells[k], theirs[k]).second)
             refuse("cell ", cells[k], " is received from rank ", message.rank,
-                " and is also received elsewhere, or sent: what is received "
-                "has one list, and is not passed on");
+                " and is also received from another rank, or sent: list each received cell once, "
+                "and do not send it");
       }
     });
     return map_of(comm, ids, std::move(extents), std::move(options));

@@ -40,7 +40,7 @@ class PlacedCells {
   local_index end_ = 0;
 };
 
-/// The points with other numbers of their cells, below `end`; slots keep theirs.
+/// The points with renumbered cells, below `end`; slots keep their numbers.
 SharedPoints numbered(SharedPoints points, std::span<const local_index> numbers, local_index end);
 
 }  // namespace parhelion

@@ -20,7 +20,7 @@ global_index cells_in(const std::vector<global_index>& extents) {
 
 void check_count(std::size_t given, local_index needed, const std::string& name) {
   if (given != static_cast<std::size_t>(needed))
-    refuse(given, " places of ", name, " were passed and the map has ", needed,
+    refuse(given, " places of ", name, " were passed, but the map has ", needed,
         " of them: give one for each, in their order");
 }
 
@@ -32,8 +32,8 @@ void join_components(CellValues& values, const CellAxis& axis, const std::string
   if (values.components == 1) values.component_stride = axis.stride;
   else if (axis.stride != values.components * values.component_stride)
     refuse(array,
-        " has components in several dimensions that do not continue each other: pass "
-        "all of these dimensions");
+        " has components in several dimensions that are not contiguous: do not slice these "
+        "dimensions");
   values.components *= axis.extent;
 }
 
@@ -44,7 +44,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
   check_count(places.ghosts.size(), ghosts, "ghosts");
   if (places.extents.size() > max_dimensions)
     refuse("cells of arrays have at most ", max_dimensions, " dimensions and ",
-        places.extents.size(), " extents were given: join dimensions that follow each other");
+        places.extents.size(), " extents were given: merge contiguous dimensions");
   const auto dimensions = std::max<std::size_t>(places.extents.size(), 1);
   if (places.components_at < 0 || places.components_at > static_cast<int>(dimensions))
     refuse("components come before dimension 0 … ", dimensions, " of the cells, not before ",
@@ -57,7 +57,7 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
       places.extents.empty() ? most : std::min(most, cells_in(places.extents));
   if (!all.empty() && (all.front() < 0 || all.back() >= cells))
     refuse("place ", all.front() < 0 ? all.front() : all.back(), " is not in an array of ", cells,
-        " cells: places are numbers of cells there, and none is negative");
+        " cells: a place is the number of a cell there, from 0");
   if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
     refuse("two cells have the place ", *twice,
         ": give each owned cell and each ghost one of its own");
@@ -74,8 +74,8 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
   const std::size_t dimensions = std::max<std::size_t>(places.extents.size(), 1);
   const std::string name = concat("an array of ", array.rank, " dimensions");
   if (array.rank < dimensions)
-    refuse(name, " was passed and the cells of the map have ", dimensions,
-        " in arrays: pass as many, or more for components");
+    refuse(name, " was passed, but the cells of the map have ", dimensions,
+        " in arrays: pass that many, or more for components");
   const std::size_t more = array.rank - dimensions, at = places.components_at;
   CellValues values{{array.first, 0}, {}, array.element};
   for (std::size_t d = 0; d < array.rank; ++d) {
@@ -88,7 +88,7 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
     values.axes[cell] = axis;
     if (!places.extents.empty() && axis.extent != places.extents[cell])
       refuse(name, " has ", axis.extent, " cells along a dimension in which the map's places have ",
-          places.extents[cell], ": pass arrays of the extents that the map was told");
+          places.extents[cell], ": pass arrays of the extents given to the map");
   }
   values.owned.stride = values.axes[0].stride;
   values.elements = values.components;

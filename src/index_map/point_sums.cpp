@@ -184,9 +184,9 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
     for (int d = 0; d < domain.dimensions(); ++d) {
       if (block.strides[d] <= 0 || block.strides[d] % unit_of(field) != 0)
         refuse(
-            "an array runs backwards, or its values do not lie a whole number of values "
-            "apart: pass an array without gaps inside a "
-            "value");
+            "an array runs backwards, or a stride is not a multiple of the size of a value: pass "
+            "an "
+            "array without gaps inside a value");
       strides[d] = block.strides[d] / unit_of(field);
     }
   }
@@ -397,15 +397,14 @@ struct PointSums::State final : Operation {
     for (std::size_t f = 0; f < fields.size(); ++f) {
       if (point_layout(domain, fields[f]) != layout)
         refuse("field ", f,
-            " has another stagger or layout than the first one: "
-            "pass arrays of one stagger, equal extents and one order; sums of "
-            "another one are an object of their own");
+            " differs in stagger or layout from the first one: pass arrays of one stagger, equal "
+            "extents and one order, and construct other sums for other arrays");
       for (std::size_t b = 0; b < arrays.size(); ++b)
         append_values(domain, fields[f], b, arrays[b]);
     }
     if (sums && !sums->fits(arrays.front(), MapCall::reduce_shared, false))
       refuse(
-          "the arrays have other elements or components than the constructor's: pass "
+          "the arrays differ in elements or components from the constructor's: pass "
           "one for each field, in that order");
     given = collected.empty() ? arrays.front() : made;
   }

@@ -112,8 +112,9 @@ void SharedReduction::refuse_failures(Reduction reduction) const {
   for (std::size_t k = 0; k < links.size(); ++k)
     if (failures_.get()[1 + k] != std::byte{})
       refuse("the reduction failed on rank ", links[k].rank,
-          ", where it combined points that the rank has twice: what it raised there tells why; "
-          "the points that this rank shares were not combined");
+          ", where it combined points that the rank has twice: see the error there; the points "
+          "that "
+          "this rank shares were not combined");
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {

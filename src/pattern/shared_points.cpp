@@ -27,8 +27,8 @@ void require_single(const IndexedDomain& domain) {
     if (repeated || domain.ghost_owners()[by_id[i]] == domain.communicator().rank())
       refuse("this rank holds the point with global id ", id,
           (repeated ? " as two ghosts" : " as owner and as ghost"),
-          ": values of shared points need one place on a rank; sum those of one rank "
-          "yourself, into one");
+          ": a shared point needs one place on a rank; sum the values of one rank first, into "
+          "one");
   }
 }
 

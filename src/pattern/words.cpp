@@ -30,7 +30,7 @@ void put_selection(Words& words, const Selection& side) {
 }
 
 void WordReader::refuse() {
-  throw Error("a message of a neighbor ends early: run the same version on every rank");
+  throw Error("a neighbor's message is too short: run the same version on every rank");
 }
 
 Box WordReader::box() {

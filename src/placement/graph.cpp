@@ -17,8 +17,8 @@ namespace {
 Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges>& graph) {
   const auto parts = static_cast<int>(graph.size());
   if (parts != machine.size())
-    refuse("the graph has ", parts, " parts but the machine ", machine.size(),
-        " ranks: partition for as many parts as there are ranks");
+    refuse("the graph has ", parts, " parts, but the machine has ", machine.size(),
+        " ranks: partition the graph into one part per rank");
   std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
   std::int64_t all = 0;
   for (std::size_t p = 0; p < graph.size(); ++p)

@@ -89,7 +89,7 @@ std::optional<std::vector<int>> cut_with_metis(
     std::memcpy(narrow.data(), buffer.data(), sizeof narrow);
     found = cut<std::int32_t>(graph, vertices, parts, narrow);
   }
-  if (!found) why = "METIS did not cut the graph";
+  if (!found) why = "METIS failed to partition the graph";
   return found;
 }
 

@@ -37,7 +37,7 @@ struct Candidate : Member {
 
 void check_ranks(const ProcessGrid& grid, const Machine& machine) {
   if (grid.size() != machine.size())
-    refuse("the process grid has ", grid.size(), " points but the machine ", machine.size(),
+    refuse("the process grid has ", grid.size(), " points, but the machine has ", machine.size(),
         " ranks: make the product of the grid's extents equal to the ranks");
 }
 

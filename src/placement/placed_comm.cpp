@@ -13,7 +13,7 @@
 
 namespace parhelion::placement {
 
-// What rank 0 decides, and every rank knows.
+// Decided by rank 0, known to every rank.
 struct PlacedPlan {
   ProcessGrid grid;
   std::vector<int> positions;

@@ -47,7 +47,7 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
       Traffic& at = parting[units.parting(positions[p], positions[to])];
       ++at.edges, at.bytes += bytes, leaving.sent += bytes;
     });
-    // Points that a level parts are parted by all inner levels.
+    // Points that a level separates are separated by all inner levels.
     for (int l = 0; l < levels; ++l) {
       leaving.edges += parting[l].edges, leaving.bytes += parting[l].bytes;
       Traffic& unit = sums[l][units.unit(l, positions[p])];
@@ -66,7 +66,7 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
   return scores;
 }
 
-/// As the public one, with the units at hand.
+/// Like the public one, with the units at hand.
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
     const Units& units, const std::vector<int>& positions);
 

@@ -17,8 +17,7 @@ ArrayShape without_single(ArrayShape array, std::size_t rank) {
 void require_rank(const ArrayShape& array, std::size_t dimensions) {
   if (array.rank == dimensions || array.rank == dimensions + 1) return;
   refuse("an array of ", array.rank, " dimensions was passed for a domain of ", dimensions,
-      ": pass as many, or "
-      "one more, the last, for components");
+      ": pass as many, or one more, the last, for components");
 }
 
 int components_of(const ArrayShape& array, std::size_t dimensions) {
@@ -62,7 +61,7 @@ Field view_shapes(
       if (array.extents[d] != needed[d])
         refuse("the array has ", array.extents[d], " values in dimension ", d, " and ",
             needed[d] - lower - upper, " of its own with halos of ", lower, " and ", upper,
-            " take ", needed[d], ": make them equal, or tell the array's halo");
+            " take ", needed[d], ": make them equal, or give the array's halo");
       block.strides[d] = array.strides[d];
       if (block.first != nullptr)
         block.first += (first[d] - domain.blocks()[b].held.lo[d] + lower) * array.strides[d];

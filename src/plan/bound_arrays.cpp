@@ -182,7 +182,7 @@ void BoundArrays::require_disjoint() {
 
 void BoundArrays::want_places(const ArrayList& places) {
   if (places.size() != wanted_.size())
-    refuse(places.size(), " addresses were passed and the exchange has ", wanted_.size(),
+    refuse(places.size(), " addresses were passed, but the exchange has ", wanted_.size(),
         " arrays: pass the first cell of each");
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (!shapes_[i].has_cells()) continue;

@@ -17,7 +17,7 @@ struct Loops {
 struct Kernels : Loops {
   const char* name;
   const Loops* (*combining)(Scalar scalar,
-      Reduction reduction);                 ///< null if the type cannot be combined so
+      Reduction reduction);                 ///< null if the type cannot be combined in this way
   const Loops* (*negating)(Scalar scalar);  ///< copies with the sign changed; null for bytes
 };
 

@@ -70,7 +70,7 @@ HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions)
       if (side < 0 || side > widest)
         refuse("a depth of ", side, " in dimension ", d,
             ", where the widest halo of these fields is ", widest,
-            ": name 0 to that, or make another exchange");
+            ": use 0 to that, or construct another exchange");
       return std::min(side, here);
     };
     depth.lower[d] = bound(asked.lower[d], most.lower[d]);

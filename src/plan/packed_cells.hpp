@@ -35,7 +35,7 @@ struct PackedCells {
 };
 
 /// One entry per neighbor, and for the rank's own periodic copies: all ghosts, or the unique owned
-/// cells that other ranks hold as ghosts, with their signs here. The plan must outlive it. Local.
+/// cells that other ranks hold as ghosts; signs stay. The plan must outlive it. Local.
 inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
   std::vector<PackedCells> all;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {

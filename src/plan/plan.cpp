@@ -25,11 +25,11 @@ void check_depth(const Pattern& pattern, const Field& field, const std::string& 
     if (around < as_domain) refuse(name, " has a negative array halo", where);
     if (width < 0) refuse(name, " has a negative halo width", where);
     if (width > most)
-      refuse(name, " has a halo of ", width, where, " and the pattern one of ", most,
+      refuse(name, " has a halo of ", width, where, ", but the pattern has one of ", most,
           ": build the pattern from a domain with the widest halo that any field needs, or "
           "give the field a smaller depth");
     if (around != as_domain && width > around)
-      refuse(name, " has a depth of ", width, where, " and its array a halo of ", around,
+      refuse(name, " has a depth of ", width, where, ", but its array has a halo of ", around,
           ": make the array's halo (array_halo) at least as wide as the depth "
           "that is exchanged");
   };
@@ -83,9 +83,8 @@ void check_turned(
     const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
   if (field.sign < 0 && turn.sign == 0)
     refuse(name,
-        " changes its sign, and seams of the domain turn axes, or mirror some so that no component "
-        "changes its sign beyond all: pass the components of a vector as such (vector), each along "
-        "its axis");
+        " changes its sign, but seams of the domain turn axes, or mirror different ones: pass the "
+        "components of a vector as such (vector), each along its axis");
   if (!turn.exchanges_axes()) return;
   const Field* source = &field;
   if (field.vector != 0) {
@@ -107,9 +106,9 @@ void check_turned(
     fits = fits && source->stagger.along[turn.axes[d]] == field.stagger.along[d];
   if (!fits)
     refuse(name, (field.vector != 0
-                         ? " and the other component of its vector have other elements or points "
-                           "than a seam that turns axes needs: give both the same element, and "
-                           "each points along its own axis, or none, or all"
+                         ? " and the other component of its vector do not fit a seam that turns "
+                           "axes: give both the same element, and each points along its own axis, "
+                           "or none, or all"
                          : " lives on points that a seam turns into others: pass it as a component "
                            "of a vector, or on cells or vertices"));
 }
@@ -130,7 +129,7 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
   }
   if (field.stagger != pattern.stagger)
     refuse(name,
-        " has another stagger than the pattern, which defines the owners of points: pass "
+        " differs in stagger from the pattern, which defines the owners of points: pass "
         "the domain instead of its pattern, or "
         "build the pattern from domain.staggered(…)");
   if (!has_ends(pattern, field))
@@ -167,7 +166,7 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         ErrorKind::type);
   const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
   if (field.blocks.size() != blocks)
-    refuse(name, " has ", field.blocks.size(), " blocks and the pattern ", blocks);
+    refuse(name, " has ", field.blocks.size(), " blocks, but the pattern has ", blocks);
   for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
   check_sign(field, name);
   if (!pattern.indexed()) check_points(pattern, field, name);
@@ -183,7 +182,7 @@ void check_communicators(const std::vector<Group>& groups) {
   for (std::size_t g = 1; g < groups.size(); ++g)
     if (!groups[g].patterns.front().communicator.is(groups[0].patterns.front().communicator))
       refuse("the pattern of group ", g,
-          " has another communicator than that of group 0: build the "
+          " is on another communicator than group 0: build the "
           "domains of one exchange on one communicator");
 }
 
@@ -272,7 +271,7 @@ const std::byte* array_of(const Plan& plan) {
     if (found == nullptr) found = block.begin;
     if (device_of(block.begin) != device_of(found))
       refuse(field_name(plan, f), " is ", place_text(block.begin), " and another array ",
-          place_text(found), ": make an exchange for each, or move them to one device");
+          place_text(found), ": construct an exchange for each, or move them to one device");
   });
   return found;
 }
@@ -393,8 +392,8 @@ void shake_hands(Plan& plan, const Words& record) {
   check_disjoint(plan, plan.bases.data());
   for (const Message& message : received) accept(plan, message);
   if (received.size() != expected)
-    refuse(expected, " neighbors in the pattern of this rank, ", received.size(),
-        " ranks know it as theirs: build the patterns together, from one domain");
+    refuse(expected, " neighbors in the pattern of this rank, but ", received.size(),
+        " ranks list it as theirs: build the patterns together, from one domain");
 }
 
 }  // namespace

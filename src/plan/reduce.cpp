@@ -41,7 +41,7 @@ void require_reducible(const Element& element, Reduction reduction) {
   const bool possible = reduction.by() != nullptr ? reduction.by()->element() == element
                                                   : supports(reduction, element.scalar);
   if (!possible)
-    throw Error("elements of type " + to_string(element) + " cannot be combined so (" +
+    throw Error("elements of type " + to_string(element) + " cannot be combined in this way (" +
                     to_string(reduction) + "): " + remedy(element, reduction),
         ErrorKind::type);
 }

@@ -97,10 +97,9 @@ std::shared_ptr<const Plan> plan_in_order(
     const Plan& plan, const SequenceSurvey& survey, Sequence sequence) {
   if (sequence == Sequence::direct) return nullptr;
   if (!survey.serves(sequence))
-    refuse("the exchange cannot go as '", name_of(sequence),
-        ":' says: that serves stencils with edges and corners, where some rank has a "
-        "diagonal neighbor: use the "
-        "transport alone");
+    refuse("the exchange cannot use '", name_of(sequence),
+        ":', which is for stencils with edges and corners, where some rank has a diagonal "
+        "neighbor: use the transport alone");
   return std::make_shared<const Plan>(plan_in_stages(plan, survey.stages(sequence)));
 }
 

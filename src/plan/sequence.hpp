@@ -18,7 +18,7 @@ enum class Sequence : std::uint8_t { direct, by_dimension, far_by_dimension };
 /// "", "by_dimension", "far_by_dimension".
 const char* name_of(Sequence sequence);
 
-/// Facts about the patterns' dimensions: only whether a word's sum over all ranks is zero matters.
+/// Facts about the patterns' dimensions: nonzero sums over all ranks mean yes.
 class SequenceSurvey {
  public:
   static constexpr std::size_t words = 2 + 2 * max_dimensions;

@@ -233,7 +233,7 @@ class Boxes final : public Redistribution::Mover {
     require_arrays(domain, field);
     if (field.stagger != domain.stagger())
       throw Error(
-          "an array lives on other points than its domain: redistribute fields on points "
+          "an array does not live on the points of its domain: redistribute fields on points "
           "between domain.staggered(…) of both domains",
           ErrorKind::type);
   }
@@ -300,9 +300,10 @@ Axes inverse_of(const std::vector<int>& axes, int dimensions) {
   Axes inverse;
   std::iota(inverse.begin(), inverse.end(), std::size_t{0});
   if (!axes.empty() && !std::ranges::is_permutation(axes, std::views::iota(0, dimensions)))
-    refuse("axes are not a permutation: name each axis from 0 to ", dimensions - 1,
-        " once, that of the first grid for each of "
-        "the second one's");
+    refuse(
+        "axes are not a permutation: for each axis of the second grid, name another axis of the "
+        "first, from 0 to ",
+        dimensions - 1);
   for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
   return inverse;
 }

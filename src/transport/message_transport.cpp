@@ -348,7 +348,7 @@ class MessageTransport final : public Transport {
   }
 
   // One launch packs all whole messages, and one unpacks those of a forward exchange. In a reverse
-  // one, those of ranks between which no other's ghosts are combined.
+  // one, those that combine in direct succession.
   void join_messages() {
     const LinkPlan* before = nullptr;
     for (Slot& slot : slots_) {

@@ -27,7 +27,7 @@ struct Awaited {
 };
 
 /// Keeps `memory`, which holds the counters, until all neighbors are done; `list` appends whom to
-/// await. If memory runs out, for ever: destructors call this.
+/// await. If memory runs out, forever: destructors call this.
 template <class List>
 void orphan_until_done(const std::shared_ptr<const void>& memory, List&& list) noexcept {
   try {

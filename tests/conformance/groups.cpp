@@ -320,7 +320,7 @@ CASE("groups that do not fit are refused on every rank, by field and group") {
       [](Pair&, auto& groups) { groups[1].fields = groups[0].fields; });
   refuse("field 0 of group 0 and the owned cells of field 0 of group 1 share memory",
       [](Pair& pair, auto& groups) { groups[1].fields[0] = view(pair.nodes, pair.u.data() + 40); });
-  refuse("group 1 has another communicator than that of group 0", [](Pair&, auto& groups) {
+  refuse("group 1 is on another communicator than group 0", [](Pair&, auto& groups) {
     groups[1].patterns.front() = build_pattern(IndexedDomain(4, {}, MPI_COMM_SELF));
   });
   EXPECT_TRUE(holds(error_of([] { Exchange(std::vector<Group>{}); }), "at least one group"));

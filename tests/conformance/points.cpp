@@ -168,7 +168,7 @@ CASE("a pattern of points with owned ends is for such fields alone") {
   spec.stagger = {1, 0};
   const GridField other(domain, spec, 4, Memory::ordinary);
   EXPECT_TRUE(holds(
-      error_of([&] { Exchange(pattern, {other.view()}); }), "another stagger than the pattern"));
+      error_of([&] { Exchange(pattern, {other.view()}); }), "differs in stagger from the pattern"));
   spec.stagger = {0, 1};
   spec.halo = 0;
   const GridField shallow(domain, spec, 5, Memory::ordinary);
@@ -222,8 +222,8 @@ CASE("grid, periodicity and order of a Cartesian communicator are taken over") {
       options.rank_order = RankFill::of_communicator;
       EXPECT_TRUE(holds(error_of([&] { CartesianDomain(extents, options, on); }), why));
     };
-    refused("has 2 dimensions and the domain 3", {8, 8, 8}, {}, comm);
-    refused("dimension 1 is to be periodic", {8, 8}, {.periodic = {false, true}}, comm);
+    refused("has 2 dimensions, but the domain has 3", {8, 8, 8}, {}, comm);
+    refused("dimension 1 is periodic in the domain", {8, 8}, {.periodic = {false, true}}, comm);
     if (n > 1) refused("process grid is not that", {8, 8}, {.process_grid = {1, n}}, comm);
     refused("no Cartesian topology", {8, 8}, {}, MPI_COMM_WORLD);
   }
@@ -238,9 +238,10 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
     EXPECT_TRUE(
         holds(error_of([&] { Exchange(domain, {view(domain, memory.data(), layout)}); }), why));
   };
+  refused("a depth of 2 in dimension 1, but its array has a halo of 1",
+      {.array_halo = {2, 1}, .depth = 2});
   refused(
-      "a depth of 2 in dimension 1 and its array a halo of 1", {.array_halo = {2, 1}, .depth = 2});
-  refused("a halo of 3 in dimension 0 and the pattern one of 2", {.array_halo = 4, .depth = 3});
+      "a halo of 3 in dimension 0, but the pattern has one of 2", {.array_halo = 4, .depth = 3});
   refused("a stagger of 2 in dimension 0", {.stagger = {2, 0}});
   refused("a stagger of -2 in dimension 1", {.stagger = {0, -2}});
   refused("negative array halo", {.array_halo = -2});
@@ -256,11 +257,11 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
   };
   std::vector<int> table = shuffled(n);
   table[0] = n;
-  refused_order("which is none of 0 to", table);
+  refused_order("does not exist: use 0 to", table);
   table[0] = 0;
   if (n > 1) refused_order("has rank 0 twice", std::vector<int>(static_cast<std::size_t>(n), 0));
   refused_order(
-      "entries and the process grid", std::vector<int>(static_cast<std::size_t>(n) + 1, 0));
+      "entries, but the process grid has", std::vector<int>(static_cast<std::size_t>(n) + 1, 0));
   EXPECT_ERROR(Error, "staggered in dimension 1 already", domain.staggered({0, 1}).staggered(1));
   EXPECT_ERROR(Error, "a stagger of 2", domain.staggered({1}).staggered({0, 2}));
   EXPECT_ERROR(Error, "for 3 dimensions of 2", view(domain, memory.data(), {.stagger = {1, 0, 0}}));

@@ -23,7 +23,7 @@ bool goes(const std::string& name, const CartesianDomain& domain, std::vector<Gr
     check_forward(exchange, fields, 2);
     return true;
   } catch (const Error& error) {
-    if (!holds(error.what(), "cannot go as '")) throw;
+    if (!holds(error.what(), "cannot use '")) throw;
   }
   return false;
 }

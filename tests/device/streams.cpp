@@ -407,7 +407,7 @@ CASE("exchanges of arrays on two devices run each on its own") {
   if (driver_against_us().choose == nullptr) return;
   const Solver first(0), second(1);
   const auto both = [&] { Exchange(first.domain, {first.field(), second.field()}); };
-  EXPECT_TRUE(holds(error_of(both), "make an exchange for each, or move them to one device"));
+  EXPECT_TRUE(holds(error_of(both), "construct an exchange for each, or move them to one device"));
   for (const std::string& transport : device_transports()) {
     CAPTURE(transport);
     Exchange here(first.domain, {first.field()}, {transport}),

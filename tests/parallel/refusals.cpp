@@ -60,7 +60,7 @@ CASE("wrong arguments of a structured domain are refused on every rank") {
   refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {0, ranks()}});
   refuse_domain("at least 1 rank", {8, 8}, {.process_grid = {-ranks(), -1}});
   refuse_domain("process grid", {8, 8}, {.process_grid = {1 << 30, 1 << 30}});
-  refuse_domain("2 × 2 × 4 needs 16 ranks and the communicator has " + std::to_string(ranks()),
+  refuse_domain("2 × 2 × 4 needs 16 ranks, but the communicator has " + std::to_string(ranks()),
       {8, 8, 8}, {.process_grid = {2, 2, 4}});
   refuse_domain(
       "needs more than 2^63 ranks", {8, 8, 8}, {.process_grid = {1 << 30, 1 << 30, 1 << 30}});

@@ -514,7 +514,7 @@ CASE("lists that do not fit each other, and places that are none, are refused on
   const auto placed = [&](Places places) {
     return error_of([&] { static_cast<void>(one.placed(std::move(places))); });
   };
-  EXPECT_TRUE(holds(placed({{}, {}}), "0 places of owned cells were passed and the map has 1"));
+  EXPECT_TRUE(holds(placed({{}, {}}), "0 places of owned cells were passed, but the map has 1"));
   EXPECT_TRUE(holds(placed({{-1}, {}}), "place -1 is not in an array"));
   EXPECT_TRUE(holds(placed({{first ? 6 : 5}, {}, {2, 3}}), "place 6 is not in an array of 6"));
   EXPECT_TRUE(holds(placed({{0}, {}, {2, 3}, 3}), "before dimension 0 … 2"));
@@ -525,14 +525,14 @@ CASE("lists that do not fit each other, and places that are none, are refused on
       "separate array of ghosts"));
   const CellValues none = values_in(
       *good.places(), {reinterpret_cast<std::byte*>(x.data()), element_of<double>(), 1, {0}, {8}});
-  EXPECT_TRUE(holds(error_of([&] { good.forward(none); }), "has 0 cells and the map has"));
-  EXPECT_TRUE(holds(error_of([&] { good.forward({small}); }), "has 3 cells and the map has"));
+  EXPECT_TRUE(holds(error_of([&] { good.forward(none); }), "has 0 cells, but the map has"));
+  EXPECT_TRUE(holds(error_of([&] { good.forward({small}); }), "has 3 cells, but the map has"));
   EXPECT_TRUE(holds(error_of([&] { good.forward({x, x}); }), "arrays 0 and 1 share memory"));
   if (ranks < 2) return;
   const int other = here ^ 1;
   if (other >= ranks || ranks > 2) return;
   EXPECT_TRUE(holds(shared({{other, first ? std::vector{3, 4} : std::vector{3}}}),
-      "lists of a pair of ranks have equal lengths"));
+      "make the two lists equal in length and order"));
   EXPECT_TRUE(
       holds(shared(first ? std::vector<NeighborCells>{{other, {3}}} : std::vector<NeighborCells>{}),
           "rank 1 lists none"));

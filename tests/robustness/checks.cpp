@@ -307,7 +307,7 @@ CASE("who has waited five seconds for others in a collective call says where all
     const std::string told = testing::internal::GetCapturedStderr();
     CAPTURE(told);
     const bool tells = first_call ? !is_last(all) : all.rank() == 0;
-    EXPECT_EQ(tells, holds(told, "not all ranks have come within 5 s"));
+    EXPECT_EQ(tells, holds(told, "not all ranks arrived within 5 s"));
     EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), tells);
     if (tells && !first_call) {
       EXPECT_TRUE(holds(told, "in CartesianDomain (its call "));

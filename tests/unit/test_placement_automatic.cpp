@@ -147,6 +147,6 @@ CASE("the process grid can be chosen from the cells alone") {
 }
 
 CASE("a grid of another size than the machine is refused") {
-  EXPECT_ERROR(parhelion::Error, "35 points but the machine 36",
+  EXPECT_ERROR(parhelion::Error, "35 points, but the machine has 36",
       place({make_grid({5, 7}), faces(2)}, nodes_of(6, 6)));
 }

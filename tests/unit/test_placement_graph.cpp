@@ -76,7 +76,7 @@ CASE("parts without edges, one part, and unequal nodes are placed") {
 }
 
 CASE("graphs that do not fit are refused with the reason") {
-  EXPECT_ERROR(parhelion::Error, "5 parts but the machine 4",
+  EXPECT_ERROR(parhelion::Error, "5 parts, but the machine has 4",
       place_graph(machine_for(2, 2), std::vector<PartEdges>(5)));
   std::vector<PartEdges> graph(4);
   graph[1] = {{9}, {1}};

@@ -104,8 +104,8 @@ struct CartesianOptions {
   int tile_axis = no_tiles;  ///< index of the tile: separate grids, joined only by seams; no halo,
                              ///< not periodic
   static constexpr int no_tiles = -1;
-  /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; the others
-  /// must be as many as ranks. Given on every rank, evaluated during construction on rank 0 only.
+  /// Land mask (`mask_of`): places of the process grid without a wet cell get no rank; each other
+  /// place needs one. Given on every rank, evaluated during construction on rank 0 only.
   Mask mask = {};
 };
 

@@ -32,7 +32,7 @@ struct GraphPlacement {
 /// METIS at run time if installed (PARHELION_METIS: another library, or "none"). Local,
 /// deterministic; holds the whole graph. Source: Karypis, Kumar: A fast and high quality multilevel
 /// scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20 (1998). Throws Error unless
-/// parts are as many as ranks, and for edges to nonexistent parts.
+/// there is one part per rank, and for edges to nonexistent parts.
 GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
     Objective objective = Objective::jsum);
 

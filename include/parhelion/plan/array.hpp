@@ -65,7 +65,7 @@ class Array {
   StridedView<T, Rank, Along> values(int block = 0) {
     return indexed_from<Rank, Along>({}, block);
   }
-  /// As values(), indexed by global coordinates.
+  /// Like values(), indexed by global coordinates.
   template <std::size_t Rank, Contiguity Along = Contiguity::last>
   StridedView<T, Rank, Along> global_values(int block = 0) {
     return indexed_from<Rank, Along>(boxes_.at(block).lo, block);

@@ -85,8 +85,8 @@ def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str
 
 STEPS = 1000  # steps that amortize the set-up
 
-CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
-           f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "
+CAPTION = (f"µs, medians; exchange: time of all exchanges of a step, once the ranks have synchronized, mean over ranks; with set-up: plus "
+           f"1/{STEPS:,} of the set-up; over hand-written: exchange and step, each divided by the shortest of the hand-written variants; "
            "lines: of exchange code, without blanks and comments")
 HEAD = ["application", "ranks", "extent", "exchanged by", "step", "step over hand-written", "exchange", "share of step",
         "with set-up", "exchange over hand-written", "lines"]

@@ -174,7 +174,7 @@ class ImageComparison:
 
     @cached_property
     def sleepers(self) -> list[tuple[str, ShareChange]]:
-        """Ranks whose sleep changed unlike the other ranks', with the benchmark; largest change first."""
+        """Ranks whose sleep changed differently from the other ranks', with the benchmark; largest change first."""
         found = [(benchmark, each) for benchmark, profile in self.profiles.items() for each in profile.ranks
                  if each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]
         return sorted(found, key=lambda each: -abs(each[1].change))
@@ -333,7 +333,7 @@ class _Search:
             best.facts.extend(paths)
             best.why.append(f"{LIBRARY_PATH} differs: {paths[0].move}")
         elif paths:
-            found.append(Cause(f"control variable {LIBRARY_PATH}, by which no other library was found", 10, [], paths))
+            found.append(Cause(f"control variable {LIBRARY_PATH}, which led to no other library", 10, [], paths))
         return found
 
     def _channels(self) -> Iterator[Cause]:
@@ -341,10 +341,10 @@ class _Search:
         parts = self._take(_come_or_gone)
         for each in self._take(lambda each: each.name.startswith(OWN)):
             name = each.name.removeprefix(OWN).replace(" ", "_")
-            why = ["set by no variable that was recorded: by a file, or by default"]
-            yield Cause(f"control variable {name}, as the MPI tells it: {each.move}", 76, why, [each])
+            why = ["set by no recorded variable: by a file, or by default"]
+            yield Cause(f"control variable {name}, as the MPI reports it: {each.move}", 76, why, [each])
         if parts:
-            yield Cause(f"the MPI has other parts open: {len(parts)} of its own control variables are there in one image alone", 60, [], parts)
+            yield Cause(f"the MPI loaded other components: {len(parts)} of its control variables exist in one image only", 60, [], parts)
         yield from (Cause(f"the MPI chose another channel: {each.text}", 74, [], [each]) for each in self._kind("channels"))
 
     def _slow(self) -> Iterator[Cause]:

@@ -102,9 +102,9 @@ def _shares(profile: Profile, names: Naming, counted: Callable[[list[int]], Iter
 TABLES: dict[str, tuple[str, Callable[[Profile], Shares]]] = {
     "parts": ("by part", lambda profile: own_shares(profile, naming(profile, 1))),
     "libraries": ("by library", lambda profile: own_shares(profile, naming(profile, 2))),
-    "charged": ("by library, what kernel and libc did charged to their callers", lambda profile: charged_shares(profile, naming(profile, 2))),
+    "charged": ("by library, time in kernel and libc charged to their callers", lambda profile: charged_shares(profile, naming(profile, 2))),
     "symbols": ("by function", lambda profile: own_shares(profile, naming(profile, 3))),
-    "totals": ("by function, with all that it called", lambda profile: _shares(profile, naming(profile, 3), set)),
+    "totals": ("by function, including callees", lambda profile: _shares(profile, naming(profile, 3), set)),
 }
 
 
@@ -165,7 +165,7 @@ def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
 
 
 def comparison_document(found: ProfileComparison) -> dict[str, Any]:
-    """Return differences of shares (B − A) by part, library and function, and of ranks that changed unlike the others."""
+    """Return differences of shares (B − A) by part, library and function, and of ranks that changed differently from the others."""
     first, second = found.profiles
     tables = {name: list(map(_told, getattr(found, name))) for name in (*TABLES, "ranks")}
     return {"schema": "parhelion.profile-compare/1", "A": first.profile, "B": second.profile, **tables, "changes": found.changes}

@@ -464,7 +464,7 @@ def _busy(cases: Sequence[CaseResult]) -> Iterator[str]:
     wide = sum(width is not None and not width <= WIDE * median for width, median in widths)
     if wide + unknown > MANY * len(timed):
         seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
-        seen += [f"unknown, for launches or samples are too few, in {unknown}"] if unknown else []
+        seen += [f"unknown (too few launches or samples) in {unknown}"] if unknown else []
         yield (f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
                "is quiet, or with more --repetitions or --launches")
 

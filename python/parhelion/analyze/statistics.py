@@ -17,10 +17,10 @@ import numpy as np
 from ..record.model import Case
 
 CONFIDENCE = 0.95
-TRIM = 0.1  # share trimmed from each end, from ten values on: with fewer, losing a launch costs more than an outlier
+TRIM = 0.1  # fraction trimmed from each end of ten or more values; with fewer, losing a launch costs more than an outlier
 MOST_FREEDOM = 1.5
 BATCHES = 5  # of a single launch's samples: few and long, so that they include slow changes of the machine
-MIDDLE = 0.25  # share trimmed from each end: nearly as efficient as a mean, nearly as robust as a median
+MIDDLE = 0.25  # fraction trimmed from each end: nearly as efficient as a mean, nearly as robust as a median
 
 
 class Method(StrEnum):
@@ -575,9 +575,9 @@ def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> li
 
 
 def of_images(sides: Sequence[tuple[Side, Side]], found: Sequence[Difference]) -> list[Difference]:
-    """Withhold what two images, whose launches cannot be interleaved, leave unknown.
+    """Withhold verdicts that two images, whose launches cannot be interleaved, do not allow.
 
-    That is how single launches differ, and figures whose cores were near in one image and far in the other, where either image met both states.
+    These are verdicts on single launches, and, if an image has both core states, on figures with near cores in one image and far cores in the other.
     """
     of_image = (np.concatenate([np.empty(0), *(_probes(pair[side]) for pair in sides)]) for side in (0, 1))
     two_states = any(state_boundary(probes) is not None for probes in of_image)

@@ -53,7 +53,7 @@ def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
     """`value` as a list of one item per dimension."""
     items = sequence(value, name)
     if len(items) != dimensions:
-        raise ValueError(f"{name} has {len(items)} items and the domain {dimensions} dimensions: pass one per dimension")
+        raise ValueError(f"{name} has {len(items)} items, but the domain has {dimensions} dimensions: pass one per dimension")
     return items
 
 
@@ -85,10 +85,10 @@ def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
         if min(side) < 0:
             raise ValueError(f"depth is {depth!r}: pass 0 or more layers")
         if side[0] > there[0] or side[1] > there[1]:
-            raise ValueError(f"a depth of {side} in dimension {d} is beyond the domain's halo {there}: make the domain with the widest "
-                             "depth that any array needs")
+            raise ValueError(f"a depth of {side} in dimension {d} is beyond the domain's halo {there}: construct the domain with the "
+                             "greatest depth that an array needs")
         if side[0] > here[0] or side[1] > here[1]:
-            raise ValueError(f"a depth of {side} in dimension {d} is beyond the array's halo {here}: make the array's halo as wide")
+            raise ValueError(f"a depth of {side} in dimension {d} is beyond the array's halo {here}: widen the array's halo")
     return sides
 
 
@@ -97,7 +97,7 @@ def stagger_of(stagger: Any, dimensions: int) -> list[int]:
     along = [stagger] * dimensions if is_one(stagger) else per_dimension(stagger, dimensions, "stagger")
     values = [integer(each, "stagger") for each in along]
     if any(each not in (-1, 0, 1) for each in values):
-        raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one point more than there are cells, 0 on cells, -1 for their upper faces")
+        raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one more point than cells, 0 on cells, -1 for their upper faces")
     return values
 
 
@@ -138,7 +138,7 @@ def exchange_options(transport: Any, timeout: Any, **flags: Any) -> _core.Exchan
     """Options of an exchange; None leaves a choice to the environment or the library."""
     options = _core.ExchangeOptions()
     if transport is not None and not isinstance(transport, str):
-        raise TypeError(f"transport is {transport!r}: pass the name of one, see ph.transports()")
+        raise TypeError(f"transport is {transport!r}: pass a name from ph.transports()")
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, (int, float))):
         raise TypeError(f"timeout is {timeout!r}: pass seconds, or None")
     if timeout is not None and not timeout > 0:

@@ -27,8 +27,8 @@ def wet_bytes(mask: Mask, extents: Sequence[int]) -> np.ndarray:
         mask = mask(*np.ogrid[tuple(map(slice, extents))])
     cells = read_mask(mask)
     if cells.ndim > len(extents) or any(own not in (1, all_) for own, all_ in zip(cells.shape[::-1], extents[::-1], strict=False)):
-        raise ValueError(f"the mask has the shape {cells.shape} and the grid {tuple(extents)}: give each cell a value")
+        raise ValueError(f"the mask has the shape {cells.shape}, but the grid has {tuple(extents)}: give each cell a value")
     if cells.dtype.kind not in "biuf":
-        raise TypeError(f"the mask has values of type {cells.dtype}: pass booleans or numbers, not 0 where a cell is wet")
+        raise TypeError(f"the mask has values of type {cells.dtype}: pass booleans or numbers, nonzero where a cell is wet")
     wet = cells if cells.dtype == bool else cells != 0
     return wet.view(np.uint8)[(None,) * (len(extents) - cells.ndim)]

@@ -51,7 +51,7 @@ SHARED = (
            "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
     BUILDS("--live", is_flag=True, help="With --against, on one host: launch both at once; they alternate on each core, sample by sample."),
     no_bind_option,
-    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: since the last finished case [300; matrix: 60]."),
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: without a finished case [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,
@@ -330,7 +330,7 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
               help="Index maps for the gather; may be repeated [those of a generated mesh].")
 @click.option("--no-profile", is_flag=True, help="Do not profile.")
 @no_bind_option
-@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: since the last finished case.")
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: without a finished case.")
 @labels_option
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,

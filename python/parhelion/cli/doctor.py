@@ -31,13 +31,13 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
 
 # Order of the output.
 OPTIONS = {
-    "cmake": "The folder to give as -Dparhelion_DIR=.",
+    "cmake": "The folder for -Dparhelion_DIR=.",
     "pkgconfig": "The folder for PKG_CONFIG_PATH.",
     "include": "The folder of the headers.",
     "library": "The shared library.",
     "cflags": "For C and C++, with the compiler wrapper of the MPI: mpicc, mpicxx -std=c++20.",
     "fflags": "For gfortran.",
-    "libs": "What to link; with --fflags, the Fortran library too.",
+    "libs": "The linker's flags; with --fflags, the Fortran library too.",
 }
 
 

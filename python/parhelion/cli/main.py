@@ -81,7 +81,7 @@ class Root(LazyGroup):
             raise _missing_package(error, cmd_name) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; of the ranks that `mpiexec … parhelion bench` starts, one of each node tells an error."""
+        """Run a command; of the ranks that `mpiexec … parhelion bench` starts, one per node reports an error."""
         try:
             return self._invoke(ctx)
         except click.ClickException as error:

@@ -282,7 +282,7 @@ def partition(
     parhelion partition casting.msh --parts 12
     parhelion partition casting-12
 
-    `parhelion bench gather` takes the folders NAME-PARTS that it writes.
+    `parhelion bench gather` reads the folders NAME-PARTS.
     """
     from ..mesh.maps import IndexMapError, inspect
     from ..mesh.partition import partition_mesh

@@ -39,7 +39,7 @@ class Text(click.ParamType):
 @RANKS("--option", type=Text(), multiple=True, metavar="WORD", help="Option for the launcher, such as --option=-l; may be repeated.")
 @EXCHANGES("--transport", type=Text("names"), metavar="NAME", help="Transport of the exchanges: such as shared+mpi; sets PARHELION_TRANSPORT.")
 @EXCHANGES("--neighbor-timeout", type=Real(0.001, 10_000_000), metavar="SECONDS",
-           help="Limit of a wait for neighbors; the error names the ranks that did not answer: sets PARHELION_TIMEOUT.")
+           help="Time limit of a wait for neighbors; the error names the ranks that did not answer: sets PARHELION_TIMEOUT.")
 @EXCHANGES("--check", is_flag=True, help="Neighbors compare their calls: sets PARHELION_CHECK.")
 @HOSTS("--on-hosts", type=Whole(2, 16), metavar="N", help="Number of simulated hosts, each with its own name, network, processes and shared memory.")
 @HOSTS("--once", is_flag=True, help="Start PROGRAM once, on the first host, not as ranks; parhelion commands in it start ranks on all hosts.")

@@ -120,7 +120,7 @@ def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: 
 def import_runs(
     files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
 ) -> None:
-    """Make a run from the output of OSU Micro-Benchmarks, IMB or Comb. Each FILE is one launch, so that
+    """Create a run from the output of OSU Micro-Benchmarks, IMB or Comb. Each FILE is one launch, so that
     several files of the same test can be compared with several others.
     """
     from ..analyze.document import bench_document
@@ -146,7 +146,7 @@ def import_runs(
 @json_option
 def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str | None, store: Path, json_file: str | None) -> None:
     """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run.
-    Or write the medians for a tool that follows them over time.
+    Or write the medians for a tool that tracks them over time.
     """
     from ..record.export import export
 

@@ -98,7 +98,7 @@ def fold(
 
     Args:
         axis: the folded axis.
-        side: the folded side of it.
+        side: the folded side of that axis.
         pivot: line of the fold: "corner", beyond the last row of cells, or "center", through their centers.
         mirrored: the axis that runs backward beyond the fold. None: the axis before `axis`; for axis 0, axis 1.
         tile: the tile whose side is folded. None: every tile.
@@ -213,7 +213,7 @@ class CartesianDomain:
     def staggered(self, stagger: Stagger) -> "CartesianDomain":
         """The domain of a staggered field's points, with the same communicator, process grid and decomposition. Local.
 
-        `stagger`, one number or one per dimension: 1 where the field has one point more than there are cells. Point i is the lower face of cell i
+        `stagger`, one number or one per dimension: 1 where the field has one more point than cells. Point i is the lower face of cell i
         and belongs to that cell's block; the last point belongs to the last block, or is point 0 in a periodic dimension. -1: the upper face of
         each cell. Raises ValueError for other numbers, or if the domain is staggered already.
 
@@ -345,7 +345,7 @@ class CartesianDomain:
 
         `components` adds axes after those of the domain: C order keeps a cell's components contiguous, Fortran order the first dimension. `halo`:
         layers in memory, by default the domain's. `depth`: layers that exchanges fill, equal on all ranks; by default the smaller of both halos.
-        `stagger`: 1 in dimensions with values on points, such as the faces across them; each rank's array then has one value more. -1: values on
+        `stagger`: 1 in dimensions with values on points, such as the faces across them; each rank's array then has one more value. -1: values on
         upper faces of cells, which only seams distinguish from cells. A rank with several blocks gets a list with one array per block (the
         annotation names the common case). The array owns its memory. Raises ValueError or TypeError for wrong arguments, ResourceError when memory
         is short.
@@ -363,7 +363,7 @@ class CartesianDomain:
         stagger: Stagger = 0,
         depth: Halo | None = None,
     ) -> HaloArray:
-        """As `zeros`, with unspecified values."""
+        """Like `zeros`, with unspecified values."""
         return self._make(dtype, components, order, halo, stagger, depth)
 
     def full(
@@ -376,14 +376,14 @@ class CartesianDomain:
         stagger: Stagger = 0,
         depth: Halo | None = None,
     ) -> HaloArray:
-        """As `zeros`, with `fill_value` in owned cells and halo; `dtype` defaults to that of the value."""
+        """Like `zeros`, with `fill_value` in owned cells and halo; `dtype` defaults to that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return self._make(kind, components, order, halo, stagger, depth, fill_value)
 
     def gather(self, u: Any, root: int = 0, out: Any = None) -> np.ndarray | None:
         """Collect all cells of a field in one array on `root`; return None on other ranks. Collective.
 
-        The array has the grid's extents, one point more along a staggered axis that is not periodic, and the component axes last. Each value comes
+        The array has the grid's extents, one more point along a staggered axis that is not periodic, and the component axes last. Each value comes
         from its owner; ghosts and layers beyond an end are left out. Blocks of land are 0, or keep the values of `out`. At most two messages of
         32 MiB are in flight.
 

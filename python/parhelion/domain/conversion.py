@@ -148,7 +148,7 @@ def _split(mapping: Any, owned: int) -> tuple[np.ndarray, int]:
     ids = to_ids(mapping.getIndices() if hasattr(mapping, "getIndices") else mapping, "global ids")
     count = integer(owned, "owned", 64)
     if not 0 <= count <= len(ids):
-        raise ValueError(f"owned is {count} and the mapping has {len(ids)} local cells: pass 0 … {len(ids)}")
+        raise ValueError(f"owned is {count}, but the mapping has {len(ids)} local cells: pass 0 … {len(ids)}")
     return ids, count
 
 
@@ -156,13 +156,13 @@ def _parts(index_map: Any) -> tuple[int, np.ndarray, int, np.ndarray]:
     count, ids = int(_value(index_map, "size_local")), to_ids(_value(index_map, "ghosts"), "ghosts")
     owners = np.asarray(_value(index_map, "owners", "ghost_owners"))
     if len(owners) != len(ids):
-        raise ValueError(f"the index map has {len(ids)} ghosts and owners of {len(owners)}")
+        raise ValueError(f"the index map has {len(ids)} ghosts, but owners of {len(owners)}")
     return count, ids, int(_value(index_map, "local_range")[0]), owners
 
 
 def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
     if domain.owned and domain.first != first:
-        raise ValueError(f"the index map's block begins at {first} and not at {domain.first}: blocks must lie in rank order")
+        raise ValueError(f"the index map's block begins at {first} and not at {domain.first}: blocks must be in rank order")
     wrong = np.flatnonzero(domain.ghost_owners != owners)
     if len(wrong):
         ghost = wrong[0]
@@ -172,4 +172,4 @@ def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
 
 def _blocks(domain: IndexedDomain) -> None:
     if domain.first is None:
-        raise ValueError("ownership is not by blocks of ids: number the cells anew, or use the local-to-global mapping")
+        raise ValueError("ownership is not by blocks of ids: renumber the cells, or use the local-to-global mapping")

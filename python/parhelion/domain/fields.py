@@ -17,7 +17,7 @@ from .cartesian import CartesianDomain
 
 @dataclass(frozen=True)
 class Field:
-    """An array, or a list with one per block, with properties that its shape does not tell.
+    """An array, or a list with one per block, with properties that its shape does not show.
 
     `halo`: the array's own widths, where they differ between sides or from the domain's. `stagger`: 1 in dimensions with values on points (one
     value more on every rank), -1 on upper faces of cells. `depth`: layers that exchanges fill, if fewer than the halo. `sign=-1`: values change
@@ -106,7 +106,7 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
     depths = [parts.depth for parts in arrays]
     call = "Exchange", timeout_s
     if comm.largest(*call, [max(depths)])[0] > 0:
-        comm.require_equal(*call, "the arrays", "their number", len(arrays), "pass as many arrays on every rank")
+        comm.require_equal(*call, "the arrays", "their number", len(arrays), "pass the same number of arrays on every rank")
         depths = comm.largest(*call, depths)
     next_depth = iter(depths)
     split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
@@ -135,7 +135,7 @@ def components_of(source: Any, vectors: Any, passed: Sequence[Any] = ()) -> list
     for vector in told:
         if not isinstance(vector, tuple) or (axes and len(vector) != len(axes)):
             raise ValueError(
-                f"vector has {len(vector) if isinstance(vector, tuple) else 1} arrays and the domain's seams lie in axes {axes}: pass a tuple with "
+                f"vector has {len(vector) if isinstance(vector, tuple) else 1} arrays, but the domain's seams are in axes {axes}: pass a tuple with "
                 "the component along each, or a list of such tuples"
             )
     return [
@@ -163,7 +163,7 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
 
 
 def callable_array(value: Any, name: str, on_device: bool = False) -> np.ndarray:
-    """As `as_array` or, on the device, `any_array`, for C++; elements without a buffer format, such as datetimes, become bytes."""
+    """Like `as_array` or, on the device, `any_array`, for C++; elements without a buffer format, such as datetimes, become bytes."""
     seen = as_array(any_array(value, name) if on_device else value, name)
     array: Any = seen.view(DeviceArray if on_device else np.ndarray)
     if not _has_buffer(array):
@@ -203,7 +203,7 @@ class DeviceArray(np.ndarray):
 
 
 def any_array(value: Any, name: str) -> np.ndarray:
-    """As `as_array`, also of read-only arrays; for a device array return a DeviceArray, which keeps it alive."""
+    """Like `as_array`, also of read-only arrays; for a device array return a DeviceArray, which keeps it alive."""
     if isinstance(value, np.ndarray):
         return _exchangeable(value, name)
     if hasattr(value, "__cuda_array_interface__"):
@@ -361,7 +361,7 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
     given = told.arrays if isinstance(told.arrays, (list, tuple)) else [told.arrays]
     if len(given) != len(grid.held):
         raise ValueError(
-            f"{name} has {len(given)} parts and this rank {len(grid.held)} blocks: pass a list with one array per block, "
+            f"{name} has {len(given)} parts, but this rank has {len(grid.held)} blocks: pass a list with one array per block, "
             "and several fields as several arguments"
         )
     arrays = [any_array(part, name) for part in given]
@@ -419,7 +419,7 @@ def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: 
     dimensions = grid.dimensions
     if array.ndim < dimensions:
         raise ValueError(
-            f"{name} has shape {array.shape} and the domain {dimensions} dimensions: pass an array with all of them"
+            f"{name} has shape {array.shape}, but the domain has {dimensions} dimensions: pass an array with all of them"
         )
     known = _known(array, dimensions)
     sides: Sides
@@ -470,7 +470,7 @@ def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     array = array if isinstance(array, DeviceArray) else array.view(np.ndarray)
     if array.ndim < 1 or len(array) != cells:
         raise ValueError(
-            f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
+            f"{name} has shape {array.shape}, but this rank has {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
             f"make the first axis {cells} long, or pass a pair (owned, ghosts)"
         )
     return Parts([array], [array[: pattern.owned], array[pattern.owned :]], 1, None, name)
@@ -483,7 +483,7 @@ def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndar
     for array, cells, what in zip(arrays, (pattern.owned, pattern.ghosts), ("owned cells", "ghosts"), strict=True):
         if array.ndim < 1 or len(array) != cells:
             raise ValueError(
-                f"the {what} of {name} have shape {array.shape} and this rank has {cells} {what}: "
+                f"the {what} of {name} have shape {array.shape}, but this rank has {cells} {what}: "
                 f"make the first axis {cells} long"
             )
     return arrays

@@ -150,7 +150,7 @@ class IndexedDomain:
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
-        """As `zeros`, with unspecified values."""
+        """Like `zeros`, with unspecified values."""
         return make_array(self._place(), dtype, components, order)
 
     def full(
@@ -160,7 +160,7 @@ class IndexedDomain:
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
-        """As `zeros`, with `fill_value` in owned cells and ghosts; `dtype` defaults to that of the value."""
+        """Like `zeros`, with `fill_value` in owned cells and ghosts; `dtype` defaults to that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return make_array(self._place(), kind, components, order, fill_value)
 

@@ -26,10 +26,10 @@ def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make
     array = make(shape, dtype)
     if array.shape != shape:
         raise ValueError(
-            f"{name} has shape {array.shape} and the grid with its components {shape}: pass an array of all cells on the root"
+            f"{name} has shape {array.shape}, but the grid with its components has {shape}: pass an array of all cells on the root"
         )
     if array.dtype != dtype:
-        raise TypeError(f"{name} holds {array.dtype} and the field {dtype}: pass an array of equal dtype")
+        raise TypeError(f"{name} holds {array.dtype}, but the field has {dtype}: pass an array of equal dtype")
     none = ((0, 0),) * domain.dimensions
     inside = [(False,) * domain.dimensions]
     return parts, replace(parts, arrays=[array], halo=none, depth_of_halo=none, owns_ends=False, lowest=inside)
@@ -41,6 +41,6 @@ def move_whole(move: Callable[..., None], domain: CartesianDomain, parts: Parts,
     depth = comm.largest(call, 0, [max(parts.depth, whole.depth)])[0]
     if depth > 0:
         apart = math.prod(parts.components[:depth])
-        comm.require_equal(call, 0, "the arrays", "the number of components that lie apart", apart, "pass as many on every rank")
+        comm.require_equal(call, 0, "the arrays", "the number of components that are not contiguous", apart, "pass equal layouts on every rank")
     for field, all_cells in zip(split_field(parts, depth), split_field(whole, depth), strict=True):
         move(domain._native, field=field.native(), whole=all_cells.native(), root=root)

@@ -98,7 +98,7 @@ class Exchange(_core.Exchange):
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
         limit = setup_limit(timeout, check)
-        comm.require_equal("Exchange", limit, "the groups", "their number", len(sources), "pass as many groups on every rank")
+        comm.require_equal("Exchange", limit, "the groups", "their number", len(sources), "pass the same number of groups on every rank")
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
         self._sources = tuple(pattern_of(each, limit) if isinstance(each, IndexedDomain) else each for each in sources)

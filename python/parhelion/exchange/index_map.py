@@ -115,7 +115,7 @@ class IndexMap(IndexedDomain):
             cells = cells.placed(numbers, ghost_numbers, shape=(blocks, ny, nx), components_axis=1)
             cells.forward(ice, temperature)     # (blocks, ny, nx) and (blocks, levels, ny, nx)
 
-        Raises ValueError or TypeError on every rank unless each cell has one place, inside the shape and its own.
+        Raises ValueError or TypeError on every rank unless each cell has one place of its own, inside the shape.
         """
         arguments = together(
             self._native_comm,
@@ -167,7 +167,7 @@ class IndexMap(IndexedDomain):
         self._map.prepare(arrays)
 
     def prepare_shared(self, *arrays: Any) -> None:
-        """As `prepare`, for sums and reductions of shared points."""
+        """Like `prepare`, for sums and reductions of shared points."""
         self._map.prepare_shared(arrays)
 
     def forward(self, *arrays: Any) -> None:
@@ -210,7 +210,7 @@ class IndexMap(IndexedDomain):
         self.reduce_shared("sum", *arrays)
 
     def reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> None:
-        """As `sum_shared`, with another reduction; "replace" takes the value of the highest rank that holds a point."""
+        """Like `sum_shared`, with another reduction; "replace" takes the value of the highest rank that holds a point."""
         self._map.reduce_shared(arrays, reduction)
 
     def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":

@@ -52,7 +52,7 @@ class PointSums(_core.PointSums):
         self.reduce("sum", *arrays)
 
     def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
-        """As a call, with another reduction, a name or a `Reduction`; "replace" takes the highest holder's value.
+        """Like a call, with another reduction, a name or a `Reduction`; "replace" takes the highest holder's value.
 
         If a `Reduction` raises for points that a rank holds twice, that rank gets the exception, and all others a ValueError.
         """
@@ -73,7 +73,7 @@ class PointSums(_core.PointSums):
         """Fields and their arrays, alive even if the user's list changes."""
         fields = read_groups([self._domain], [arrays])[0]
         if any(parts.depth for parts in fields):
-            raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")
+            raise ValueError("components of an array have gaps between them: pass arrays whose component axes are in C order, or each component alone")
         return [parts.native() for parts in fields], [array for parts in fields for array in parts.arrays]
 
     def __repr__(self) -> str:

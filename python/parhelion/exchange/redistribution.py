@@ -30,8 +30,8 @@ class Redistribution:
         target: another one of equal extents, or of the same global ids.
         transport: as for an Exchange.
         timeout: as for an Exchange.
-        axes: for grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`. The pencils of an FFT so keep their undivided
-            axis contiguous.
+        axes: for grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`. This keeps the undivided axis of an FFT's
+            pencils contiguous.
 
     Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are not a permutation or differ.
 
@@ -92,7 +92,7 @@ class Redistribution:
         self._called = True
 
     def explain(self) -> str:
-        """Numbers of cells that stay, and that go to each rank."""
+        """Numbers of cells that stay, and of those sent to each rank."""
         return self._native.explain()
 
     def _read(self, pairs: tuple[tuple[Any, Any], ...], source: int = 0) -> _Read:
@@ -117,4 +117,4 @@ def _require_alike(source: Parts, target: Parts, number: int) -> None:
         shapes = [f"{kind} × {math.prod(parts.components)}" for kind, parts in zip(kinds, (source, target), strict=True)]
         raise TypeError(f"pair {number} has {shapes[0]} and {shapes[1]}: pass arrays of equal dtypes and components")
     if source.depth or target.depth:
-        raise ValueError(f"components of pair {number} have gaps between them: pass arrays whose component axes lie as in C, or one by one")
+        raise ValueError(f"components of pair {number} have gaps between them: pass arrays whose component axes are in C order, or each component alone")

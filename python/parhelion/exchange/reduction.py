@@ -49,5 +49,5 @@ def _combine(function: Callable[[np.ndarray, np.ndarray], Any], dtype: np.dtype,
     if combined.shape != values.shape:
         raise ValueError(f"a reduction returned shape {combined.shape} for two rows of shape {values.shape}: return the row of their combinations")
     if not np.can_cast(combined.dtype, dtype, "same_kind"):
-        raise TypeError(f"a reduction of {dtype} returned {combined.dtype}, which loses what {dtype} does not hold: return values of its kind")
+        raise TypeError(f"a reduction of {dtype} returned {combined.dtype}, which it cannot hold without loss: return values of its kind")
     values[...] = combined

@@ -168,7 +168,7 @@ class Build:
 
 
 class WheelBuild(Build):
-    """A wheel's build for an ABI. It searches for its MPI on first use; ranks never do, as they have loaded theirs."""
+    """A wheel's build for an ABI. It searches for its MPI on first use; ranks never do, because theirs is loaded."""
 
     def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
         vars(self).update(name=name, library_version=library_version, soname=soname, directory=directory)
@@ -220,7 +220,7 @@ def load_build(file: str | os.PathLike) -> Build:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BuildError(f"{file} does not describe a build ({error!r}): {build_for('mpich', again=True)}") from error
     if kind not in KINDS:
-        raise BuildError(f"{file}: kind of MPI is {kind!r}, known are {', '.join(KINDS)}")
+        raise BuildError(f"{file}: unknown kind of MPI {kind!r}: use one of {', '.join(KINDS)}")
     return Build(words["name"], kind, mpi_home, mpiexec, library_dir, words["library_version"], words["soname"], file.parent)
 
 

@@ -86,7 +86,7 @@ ON_NODE = ("OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCA
 
 
 def told_by_another() -> bool:
-    """Whether this process is a rank that is not its node's first, which tells the errors that all of the node have."""
+    """Whether this process is a rank that is not its node's first, which reports the errors common to the node."""
     here = rank_of_launcher()
     known = (number for name in ON_NODE if (number := _integer(os.environ.get(name))) is not None)
     return here is not None and next(known, here.rank) > 0

@@ -39,7 +39,7 @@ class Request:
         if not self.oversubscribed:
             return [] if self.bound else ["the launcher does not bind ranks to cores"]
         if self.hosts.cores:
-            return [f"{self.ranks} ranks share {self.hosts.cores} cores, on hosts that are one machine, and are not bound"]
+            return [f"{self.ranks} ranks share {self.hosts.cores} cores of one machine with simulated hosts, and are not bound"]
         where = f" on each of the hosts {', '.join(self.hosts.names)}" if self.hosts.names else ""
         return [f"{self.hosts.fullest(self.ranks)} ranks share {self.cores} cores{where} and are not bound"]
 
@@ -163,7 +163,7 @@ _IMPI_NO_UCX = "Intel MPI reaches UCX only through libfabric's mlx provider, whi
 NETWORKS = {
     "default": Network({}, {}, {}),
     "shm": Network(
-        "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
+        "MPICH always initializes a network; inside a node ofi and ucx use its shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # leaves sm or vader, depending on the version
         {"I_MPI_FABRICS": "shm"},
     ),

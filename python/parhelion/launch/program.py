@@ -1,6 +1,6 @@
 """Choose the Python and the MPI for a program that the user names.
 
-The dynamic linker tells the MPI of a compiled program; Python programs use a build's MPI.
+The dynamic linker finds the MPI of a compiled program; Python programs use a build's MPI.
 """
 
 from __future__ import annotations

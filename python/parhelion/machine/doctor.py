@@ -78,8 +78,8 @@ def examine(ranks: int | None, start: bool | None = None) -> Examination:
 def crowd(cores: int, ranks: int) -> str | None:
     if ranks <= cores:
         return None
-    return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "
-            "hold up the others")
+    return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then measure the scheduler, "
+            "and spinning ranks delay the others")
 
 
 def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
@@ -94,7 +94,7 @@ def _build(build: Build, start: bool, why_no_device: str) -> BuildCheck:
     fits, detail = mpi4py_matches(build)
     program = os.access(build.program, os.X_OK)
     own = own_transports(built_variants(build)) if program else {}
-    moved = f"not tried: {why_no_device or 'phl-bench is not there'}" if why_no_device or not program else device_memory(build)
+    moved = f"not tried: {why_no_device or 'there is no phl-bench'}" if why_no_device or not program else device_memory(build)
     return BuildCheck(build, version_here(build), program, own, fits, detail, network(build) if program and start else {}, moved, start)
 
 
@@ -127,10 +127,10 @@ def _builds(builds: Sequence[Build], unfit: dict[str, str]) -> Iterator[str]:
 
 def _launchers(builds: Sequence[Build], found: Sequence[Launcher]) -> Iterator[str]:
     for wrong in filter(None, (why_not(build, found) for build in builds[:1])):
-        yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
+        yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which uses the right launcher: {wrong}"
     srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
     if srun and builds and KINDS[builds[0].kind].pmi and builds[0].kind not in srun.starts:
-        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {builds[0].launcher} there: srun offers {srun.offers}, and "
+        yield (f"in jobs of Slurm start ranks with `parhelion run`, which uses {builds[0].launcher} there: srun offers {srun.offers}, and "
                f"build {builds[0].name} needs --mpi={KINDS[builds[0].kind].pmi}")
     here = inside_launcher()
     if here and here.size and here.size > 1:

@@ -195,11 +195,11 @@ def _read_memory_of_another() -> str:
         call("cuMemcpyDtoH_v2", values, place, ctypes.c_size_t(len(WRITTEN)))
         call("cuIpcCloseMemHandle", place)
         if values.raw != WRITTEN:
-            raise OSError("a handle opens other memory than that of its process")
+            raise OSError("a handle opened the wrong memory")
     finally:
         os.close(has_seen)
         os.waitpid(owner, 0)
-    return "a process has read what another one has written on device 0"
+    return "a process read data that another one wrote on device 0"
 
 
 class Handle(ctypes.Structure):
@@ -347,5 +347,5 @@ def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     if why_not == "" or not finding.works or (finding.name.startswith("device_") and why_not):  # phl-bench --list does not load the driver
         return finding
     if not built:
-        return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())
+        return Finding(finding.name, False, f"no build exists ({finding.detail})", remedy_of_no_build())
     return Finding(finding.name, False, why_not or f"the machine allows it, but no build has it ({finding.detail})")

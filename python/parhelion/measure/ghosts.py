@@ -33,7 +33,7 @@ class Case:
     def read(cls, job: dict[str, Any], comm: MPI.Intracomm) -> "Case":
         grid = tuple(int(side) for side in job["grid"])
         if int(np.prod(grid)) != comm.size:
-            raise ValueError(f"the process grid {'x'.join(map(str, grid))} makes {np.prod(grid)} ranks and {comm.size} run: make them agree")
+            raise ValueError(f"the process grid {'x'.join(map(str, grid))} needs {np.prod(grid)} ranks, but {comm.size} run: make them agree")
         if job["pattern"] not in (FACES, ALL_FROM_ONE):
             raise ValueError(f"unknown pattern {job['pattern']!r}: use {FACES} or {ALL_FROM_ONE}")
         return cls(comm, grid, int(job["extent"]), int(job["vdim"]), str(job["element"]), job["pattern"])
@@ -233,7 +233,7 @@ class Own(Exchange):
 
 
 class InProcess(Exchange):
-    """Copies as many owned rows to ghosts within the process, in C++: a lower bound on any exchange."""
+    """Copies the same number of owned rows to ghosts within the process, in C++: a lower bound on any exchange."""
 
     def __init__(self, case: Case) -> None:
         rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in case.sent)])

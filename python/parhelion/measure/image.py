@@ -1,7 +1,7 @@
 """Measure a software image part by part, with checksums of its libraries; parts that cannot run are skipped with a reason.
 
 The parts are the published alltoall and selected cases of halo, gather and set-up. The variants are MPI calls, hand-written MPI, the
-library's transports with and without MPI, and plain copies; comparing them tells whether MPI or the machine causes a change.
+library's transports with and without MPI, and plain copies; comparing them shows whether MPI or the machine causes a change.
 """
 
 import hashlib

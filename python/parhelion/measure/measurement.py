@@ -187,7 +187,7 @@ def balanced_grid(ranks: int, dimensions: int) -> list[int]:
 def _ranks_on_grid(ranks: int | None, grid: tuple[int, ...] | None) -> int:
     count = ranks or (math.prod(grid) if grid else usual_ranks())
     if grid and math.prod(grid) != count:
-        raise InputError(f"--grid {'x'.join(map(str, grid))} makes {math.prod(grid)} ranks, --ranks says {count}: make them agree")
+        raise InputError(f"--grid {'x'.join(map(str, grid))} needs {math.prod(grid)} ranks, but --ranks is {count}: make them agree")
     return count
 
 
@@ -225,7 +225,7 @@ def halo(
         extent = tuple(each // side for each, side in zip(whole, grid))
     dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else 3
     if len(extent) not in (1, dimensions):
-        raise InputError(f"--extent has {len(extent)} numbers, the process grid has {dimensions}: give one, or as many")
+        raise InputError(f"--extent has {len(extent)} numbers, but the process grid has {dimensions} dimensions: give one, or one for each")
     count, widest = _ranks_on_grid(ranks, grid), max(halo)
     sides, block = list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
     if widest > min(block):
@@ -233,9 +233,9 @@ def halo(
     bytes_per_cell = max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element)
     _check_memory(count * math.prod(side + 2 * widest for side in block) * bytes_per_cell, "the fields take", "use a smaller --extent or fewer --fields")
     if uneven and not overlap:
-        raise InputError("--uneven tells how unequal the work of --overlap is: give both, or neither")
+        raise InputError("--uneven sets the imbalance of the work of --overlap: give both, or neither")
     if isinstance(periodic, tuple) and len(periodic) != dimensions:
-        raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+        raise InputError(f"--periodic has {len(periodic)} entries, but the process grid has {dimensions} dimensions: give one, or one for each")
     if seam and (dimensions < 2 or periodic is not True or 2 * widest >= block[1] * sides[1]):
         raise InputError("--seam folds the second dimension at both ends: give two dimensions or more, with more cells along it than two halos, "
                          "and leave out --periodic")
@@ -310,7 +310,7 @@ INDEXED, ON_GRIDS = ("hand_isend", "hand_persistent", "hand_neighbor_alltoallv")
 BY_HAND = {"multigrid_cg": INDEXED, "finite_volume": INDEXED, "poisson": INDEXED, "shallow_water": ON_GRIDS, "hydrodynamics": ON_GRIDS}
 LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # variants that need `make libraries`
 APPS = (*BY_HAND, "veros")
-# Per matrix row with its vectors on all levels; per two triangles; per node with its elements; per cell; per cell with its node.
+# Bytes per matrix row with its vectors on all levels, per two triangles, per node with its elements, per cell, per cell with its node.
 BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
 AT_ONCE = 5  # variants, including the reference
 MOST_MESH = 8192
@@ -336,7 +336,7 @@ def reason_against_veros(ranks: int) -> str | None:
     if find_spec("veros") is None:
         return "it is not installed: run `make apps`"
     if not VEROS_EXAMPLE.is_dir():
-        return f"{VEROS_EXAMPLE} is not there: it is measured from a checkout"
+        return f"{VEROS_EXAMPLE} does not exist: Veros is measured from a checkout"
     if process_grid(ranks) is None:
         return f"its {EXTENT[0]}×{EXTENT[1]} columns cannot be divided evenly among {ranks} ranks: use fewer --ranks"
     return None

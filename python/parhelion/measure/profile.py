@@ -73,7 +73,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     try:
         completed = launch.run(timeout=request.timeout, on_line=on_line)
     except Ended as ended:
-        ended.add_note(f"samples until then lie in {folder}")
+        ended.add_note(f"samples until then are in {folder}")
         raise
     notes = ["the program was stopped at the time limit"] if completed.timed_out else []
     notes += [f"the program ended with exit status {completed.returncode}"] if completed.returncode else []
@@ -86,7 +86,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         program=without_secrets(request.program), frames=frames, build=request.build.name, labels=request.labels, environment=environment,
         tool=How(request.tool, version, "cpu-clock", request.frequency, request.call_graph, request.wanted),
         ranks=[rank_profile(rank, *found, frames) for rank, found in enumerate(zip(looks, stacks, strict=True))],
-        notes=notes if perf else [*notes, "no samples were taken: sleep and libraries alone are told"],
+        notes=notes if perf else [*notes, "no samples were taken: only sleep and libraries are shown"],
     )
     write_profile(profile, folder)
     return profile, folder, completed
@@ -107,14 +107,14 @@ def _seen(file: Path, rank: int) -> dict[str, Any]:
             return json.loads(file.read_text())
         except (OSError, ValueError):
             time.sleep(0.02)
-    raise ProfileError(f"rank {rank} was not started, or its folder is not shared with its host: {file} is not there; "
+    raise ProfileError(f"rank {rank} was not started, or its folder is not shared with its host: {file} is missing; "
                        "see what the program printed above")
 
 
 def _stacks(file: Path, command: str, numbers: dict[Frame, int], unread: list[str]) -> list[Stack]:
     """Return one rank's stacks; `numbers` numbers the frames of all ranks."""
     if not file.exists():
-        raise ProfileError(f"a rank left no samples: {file} is not there; see what the program printed above")
+        raise ProfileError(f"a rank left no samples: {file} is missing; see what the program printed above")
     found: dict[tuple[int, ...], Stack] = {}
     for sample in read_samples(file, unread):
         if command and sample.command != command[:15]:  # the kernel truncates names to 15 bytes
@@ -174,7 +174,7 @@ def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Itera
     told = said[-1] if in_time else f"perf script takes longer than {limit_s:g} s"
     if not count:
         raise ProfileError(f"{file} cannot be read: {told}")
-    notes.append(f"{file.name}: the first {count} samples are told, the others cannot be read: {told}")
+    notes.append(f"{file.name}: the first {count} samples are used, the others cannot be read: {told}")
 
 
 def parse_script(lines: Iterable[str]) -> Iterator[Sample]:

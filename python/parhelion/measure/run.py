@@ -93,7 +93,7 @@ class Run:
     def _notes(self) -> list[str]:
         what, named = self.what, [f"{letter}: {side.name}" for letter, side in zip(NAMES, self.sides)] if self.what.against else []
         notes = dict.fromkeys(note for side in self.sides for note in side.notes(what))
-        pairs = f"{what.launches * len(what.groups)} pairs of launches, {'both at once, in turns' if what.live else 'A first in every other one'}, " \
+        pairs = f"{what.launches * len(what.groups)} pairs of launches, {'both at once, alternating' if what.live else 'A first in every other one'}, " \
                 f"cases in the same order on both sides (seed {what.seed})"
         return [*named, *notes, *([pairs] if what.against else [])]
 

@@ -97,7 +97,7 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
     if named:
         found = int(named.group(1))
         if ranks is not None and ranks != found:
-            raise fault(folder, f"is for {found} ranks, not for {ranks}", f"use {found} ranks, or partition anew")
+            raise fault(folder, f"is for {found} ranks, not for {ranks}", f"use {found} ranks, or partition again")
     else:
         found = ranks or 0
         while not ranks and _file(folder, found).exists():
@@ -212,7 +212,7 @@ def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
         raise fault(f"{path} (rank {rank})", "does not have the header of a file of keys")
     expected = (2 + owned * width) * KEYS.itemsize
     if size != expected:
-        raise fault(f"{path} (rank {rank})", f"has {size} bytes, and the keys of {owned} ids take {expected}")
+        raise fault(f"{path} (rank {rank})", f"has {size} bytes, but the keys of {owned} ids take {expected}")
     return kind, _rest(path, rank, KEYS, owned * width).reshape(owned, width)
 
 

@@ -162,7 +162,7 @@ def _block(block, points: int, where: object) -> Block:
     return Block(block.type, shape, nodes)
 
 
-# Text and compressed data expand: a reader may take this multiple of the file's size, and SPARE_BYTES.
+# Text and compressed data expand: a reader may use this multiple of the file's size, and SPARE_BYTES.
 MOST_GROWTH = 200
 SPARE_BYTES = 2**30
 

@@ -155,7 +155,7 @@ def partition_mesh(
     _check_name(name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
-    # `adjacency` affects ghosts of cells only; next to cells, other entities ignore it.
+    # `adjacency` affects ghosts of cells only; if cells are written too, other entities ignore it.
     maps = [index_maps(mesh, part, int(parts), kind, "faces" if kind != "cells" and "cells" in kinds else adjacency) for kind in kinds]
     return {
         "schema": "parhelion.partition/1",

@@ -8,7 +8,7 @@ from scipy import sparse
 from .mesh import Block, Mesh, MeshError
 
 ENTITIES = ("cells", "faces", "edges", "nodes")
-"""Of what index maps can be made."""
+"""Entities for which index maps can be created."""
 ABSENT = -1
 
 

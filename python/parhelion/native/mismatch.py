@@ -33,4 +33,4 @@ def does_not_load(module: str, error: Exception, build: Build) -> str:
 
 def two_mpis(loaded: Sequence[Path]) -> str:
     return (f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
-            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")
+            "Make all packages use the same MPI: check LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")

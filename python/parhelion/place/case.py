@@ -92,7 +92,7 @@ class Case:
         if others:
             raise PlacementError(f"--mask goes with a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
         if not self.mask or bool(self.grid) == bool(self.ranks):
-            raise PlacementError("give --mask, and the process grid with --grid or the number of ranks with --ranks: one of the two")
+            raise PlacementError("give --mask, and either the process grid with --grid or the number of ranks with --ranks")
         if self.grid:
             return [land_grid(self.mask, self.grid, self.halo, self.cells, self.tile_axis, self.fold)]
         return land_grids(self.mask, self.ranks or 1, self.halo, self.cells, tile_axis=self.tile_axis, fold=self.fold)
@@ -139,7 +139,7 @@ class Case:
         if self.blocks:
             return self._place_by_hand()
         if bool(self.grid) == bool(self.cells):
-            raise PlacementError("give the process grid with --grid, or global cells with --cells: one of the two")
+            raise PlacementError("give either the process grid with --grid or global cells with --cells")
         if self._points > MOST_RANKS:
             raise PlacementError(f"--grid makes {self._points} ranks: at most {MOST_RANKS} can be placed")
         if self.cells:
@@ -179,7 +179,7 @@ class Case:
 
     def _place_parts(self, told: str) -> GraphPlacement:
         if self.machine.size != len(self.edges):
-            raise PlacementError(f"{told}, the machine {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
+            raise PlacementError(f"{told}, but the machine has {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
         # If the system has no METIS, use the copy in pymetis, which partitions meshes.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):

@@ -123,7 +123,7 @@ def record_points(record: Record, variant: str) -> Iterator[tuple[Traffic, float
         try:
             halo = msgspec.convert(case.params, HaloCase)
             if len(halo.extent) != len(halo.grid):
-                raise ValueError(f"extent {halo.extent} has other dimensions than grid {halo.grid}")
+                raise ValueError(f"extent {halo.extent} and grid {halo.grid} differ in their number of dimensions")
             units = rank_units(launches[case.launch], halo.grid)
             yield count(units, halo.exchange(variant), each_periodic(halo.periodic, len(halo.grid))), float(np.median(case.samples))
         except (ValueError, KeyError) as error:

@@ -53,7 +53,7 @@ class Schedule:
         if self.exchange.algorithm == "node_aware":
             raise PlacementError("GOAL schedules cannot combine messages per pair of nodes: use --algorithm standard or by_dimension")
         if len(self.exchange.cells) != len(self.grid):
-            raise PlacementError(f"the process grid has {len(self.grid)} dimensions, the extent {len(self.exchange.cells)}: give as many")
+            raise PlacementError(f"the process grid has {len(self.grid)} dimensions, but the extent has {len(self.exchange.cells)}: make them equal")
         for dimension, cells in enumerate(self.exchange.cells):
             if self.exchange.halo > cells:
                 raise PlacementError(f"halo width {self.exchange.halo} exceeds the extent {cells} in dimension {dimension}: GOAL schedules reach only the next rank; use a narrower halo")
@@ -77,7 +77,7 @@ class Schedule:
     def sizes(self) -> np.ndarray:
         """Bytes of each rank's messages (one row: of all ranks). Dimension by dimension, ranks at ends have no ghosts beyond them to pass on."""
         parts, halo = np.array([[message.part for message in self.messages]]), self.exchange.halo
-        if self.exchange.algorithm == "staged":
+        if self.exchange.algorithm == "by_dimension":
             parts, wraps = np.repeat(parts, self.ranks, 0), each_periodic(self.periodic, len(self.grid))
             for axis, (place, cells) in enumerate(zip(np.indices(self.grid).reshape(len(self.grid), -1), self.exchange.cells)):
                 ends = 0 if wraps[axis] else (place == 0).astype(int) + (place == self.grid[axis] - 1)

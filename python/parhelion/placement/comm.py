@@ -62,7 +62,7 @@ class PlacedComm:
         dimensions, blocks = len(given), blocks or {}
         for name, each in {"grid": grid, "cells": cells, **blocks}.items():
             if each is not None and len(each) != dimensions:
-                raise PlacementError(f"{name} {tuple(each)} has {len(each)} entries, the process grid has {dimensions} dimensions: give as many")
+                raise PlacementError(f"{name} {tuple(each)} has {len(each)} entries, but the process grid has {dimensions} dimensions: give one for each")
         steps = replace(as_stencil(stencil, dimensions), halo=halo, bytes_per_cell=bytes_per_cell)
         self._handle = made(
             self, "placed", "phl_placed_create", handle_of(MPI.COMM_WORLD if parent is None else parent),

@@ -28,7 +28,7 @@ class GraphPlacement:
     name: str
     edges: Sequence[Mapping[int, int]]
     note: str = ""
-    # As of a `Placement` without a portfolio.
+    # Like those of a `Placement` without a portfolio.
     members: ClassVar[tuple[Member, ...]] = ()
     by_name: ClassVar[bool] = False
     moved_points: ClassVar[int] = 0
@@ -82,7 +82,7 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
 
 
 def place_parts(comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1) -> MPI.Comm:
-    """Create a communicator in which rank r is the process to own part r. Collective.
+    """Create a communicator in which rank r should own part r. Collective.
 
     `edges` holds the bytes from this rank's part to each other rank. The caller frees the communicator. Raises PlacementError on every rank.
     """

@@ -209,7 +209,7 @@ def place_by_hand(
         raise PlacementError("no blocks are given: say how the units of each level are arranged, such as node:3x3x3")
     dimensions = len(next(iter(blocks.values())))
     if any(len(block) != dimensions for block in blocks.values()):
-        raise PlacementError(f"blocks {dict(blocks)} have different numbers of dimensions: give as many for every level")
+        raise PlacementError(f"blocks {dict(blocks)} have different numbers of dimensions: give the same number for every level")
     wraps, flat = each_periodic(periodic, dimensions), integers(extent for block in blocks.values() for extent in block)
     return Placement(machine, as_stencil(stencil, dimensions), wraps, False,
                      "phl_place_by_hand", machine, dimensions, " ".join(blocks), flat, integers(wraps), numbering)
@@ -252,7 +252,7 @@ def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
     if isinstance(stencil, str):
         return Stencil.parse(stencil, dimensions)
     if other := [offset for offset in stencil.offsets if len(offset) != dimensions]:
-        raise PlacementError(f"stencil offset {other[0]} has {len(other[0])} entries, the process grid has {dimensions} dimensions: give as many")
+        raise PlacementError(f"stencil offset {other[0]} has {len(other[0])} entries, but the process grid has {dimensions} dimensions: give one for each")
     return stencil
 
 
@@ -260,7 +260,7 @@ def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool
     """One entry per dimension."""
     wraps = [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
     if len(wraps) != dimensions:
-        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries, but the process grid has {dimensions} dimensions: give one, or one for each")
     return wraps
 
 

@@ -45,7 +45,7 @@ def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[
     except OSError as error:
         raise kind(f"not a Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise kind(f"{file} is not a Parhelion {what}: {error}; the file is left as it is") from None
+        raise kind(f"{file} is not a Parhelion {what}: {error}; the file was not changed") from None
     if found.schema != schema:  # type: ignore[attr-defined]
         raise kind(f"{file} has schema '{found.schema}', this Parhelion reads '{schema}': use the version that wrote it")  # type: ignore[attr-defined]
     return found
@@ -152,7 +152,7 @@ def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -
     if len(exact or matches) == 1:
         return (exact or matches)[0]
     found = f": {len(matches)} {what}s have that in their names" if matches else f" is not a {what}: no {what} has that in its name"
-    raise RecordError(f"{name}{found} in {store}: give a {what} folder, or a part of its name that no other has")
+    raise RecordError(f"{name}{found} in {store}: give a {what} folder, or a unique part of its name")
 
 
 def relabel(run: Path, changes: dict[str, str | None]) -> Record:

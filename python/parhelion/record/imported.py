@@ -164,7 +164,7 @@ class Output:
         if len(words) == len(table.columns):
             table.rows.append(({name: _value(word, line) for name, word in zip(table.columns, words)}, None))
         elif line.whole:
-            raise line.error(f"{len(words)} columns where {len(table.columns)} are announced: '{line.text.strip()[:60]}'")
+            raise line.error(f"{len(words)} columns, but the header has {len(table.columns)}: '{line.text.strip()[:60]}'")
         else:
             self.notes.append(f"the last line of {line.file.name} was cut short and is left out")
 
@@ -214,7 +214,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
         return Case(**who, skipped=missing)
     column, seconds = _seconds(table.columns, values, size)
     if seconds is None:
-        return Case(**who, skipped=f"no column of {', '.join(table.columns)} tells a time")
+        return Case(**who, skipped=f"no column of {', '.join(table.columns)} is a time")
     told = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items())
     # Result of the benchmark's own validation, if any.
     verified = values["Validation"] == "Pass" if "Validation" in values else values["defects"] == 0 if "defects" in values else None

@@ -130,5 +130,5 @@ def read_profile(path: Path) -> Profile:
     profile = read_document(file, Profile, SCHEMA, LARGEST, ProfileError, "profile")
     known = len(profile.frames)
     if any(number >= known for rank in profile.ranks for stack in rank.stacks for number in stack.frames):
-        raise ProfileError(f"{file} is damaged: a stack names a frame that is not there; the file is left as it is")
+        raise ProfileError(f"{file} is damaged: a stack refers to a missing frame; the file was not changed")
     return profile

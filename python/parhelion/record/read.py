@@ -163,4 +163,4 @@ def _relabel(labels: dict[str, str], changes: dict[str, str | None]) -> None:
 
 
 def _damaged(file: Path, number: int, why: str) -> RecordError:
-    return RecordError(f"{file} is damaged at line {number}: {why}; the file is left as it is")
+    return RecordError(f"{file} is damaged at line {number}: {why}; the file was not changed")

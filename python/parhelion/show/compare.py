@@ -23,8 +23,8 @@ NOTES = {
     Kind.BATCHES: "one side has a single launch in {}: no interval, and a difference may come from the launch itself; measure with --launches 10",
 }
 SMALL = (
-    "in {count} of {total} timings B lies within {margin:.0%} of A, although 1 is outside of the 95 % interval: chance alone does that in {chance:.2g} of {total} "
-    "where nothing changed, and two runs differ by some percent of themselves; a difference counts from {least:.0%} on, at {alpha:.0%} over all timings together"
+    "in {count} of {total} timings B lies within {margin:.0%} of A, although 1 is outside of the 95 % interval: without any change, chance does that in "
+    "{chance:.2g} of {total}, and two runs always differ by a few percent; a difference counts from {least:.0%} on, at {alpha:.0%} over all timings together"
 )
 
 
@@ -127,7 +127,7 @@ def images_page(found: ImageComparison) -> Page:
                                   if found.causes else Text(around(found)), *section("Differences that belong to them", taken, "closed")]),
         Section("What changed", [counts(list(found.benchmarks.values()), 0.05), Text(f"{typical}. Above 1, B is slower.", "meta", "Typical ratio B / A:"),
                                  *([_figures([(figure(found, *each), each[1]) for each in found.changed[:MOST_CHANGED]])] if found.changed
-                                   else [Text("No figure changed by more than launches differ.")]),
+                                   else [Text("No figure changed by more than launches vary.")]),
                                  *(Text(reason, "meta", "Not compared:") for reason in found.missing),
                                  *(Text(name, "bad", "Failed in B:") for name in found.failed)]),
         *section("In the published form", published_layout(found.published, len(found.published))),

@@ -48,7 +48,7 @@ def _builds(found: Examination) -> list[Block]:
 
 def _network(check: BuildCheck) -> str:
     channels = "; ".join(f"{name}: {value}" for name, value in check.network.items()) or "not reported by its MPI"
-    return f"network that {check.build.name} takes between two ranks here: {channels}"
+    return f"network that {check.build.name} uses between two ranks here: {channels}"
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:

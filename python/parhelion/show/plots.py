@@ -225,7 +225,7 @@ MOST_CASES = 24  # most cases with plots
 def samples(cases: Sequence[CaseResult], prefix: str, of: str = "exchange") -> list[Block]:
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
     shown = some(timed, MOST_CASES)
-    left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables have them all.", "meta")] if len(shown) < len(timed) else []
+    left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables list all.", "meta")] if len(shown) < len(timed) else []
     drawn = [(_distribution(case, f"{prefix}c{number}d", of), _timeline(case, f"{prefix}c{number}t", of)) for number, case in enumerate(shown)]
     return [*left, *(Section(case_label(case, cases), [Drawing(svg) for svg in pair if svg], "closed" if number else "open")
                      for number, (case, pair) in enumerate(zip(shown, drawn, strict=True)))]

@@ -185,17 +185,17 @@ def method(record: Record, cases: Sequence[CaseResult]) -> Items:
         return f" Their 95 % intervals come from {', or from '.join(methods)}." if methods else ""
 
     how = [
-        f"The ranks were started {count} time{'s' if count != 1 else ''}, because a launch is a factor of its own; each launch took {samples} "
+        f"The ranks were started {count} time{'s' if count != 1 else ''}, because launches differ; each launch took {samples} "
         f"samples of every variant on every case, {exchanges} exchanges in all.",
-        "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Variants took turns in an order "
-        "drawn anew for each repetition, so that a drift of the machine met all of them alike.",
+        "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Variants were interleaved in a "
+        "new random order for each repetition, so that a drift of the machine affected all of them equally.",
     ]
     if imported := record.run.environment.get("imported"):
-        how = [f"{imported['tool']} printed the times, each a mean as it defines it; a sample is the figure of one file."]
+        how = [f"{imported['tool']} printed the times, each a mean by its own definition; a sample is the figure of one file."]
     told = [
         *how,
         f"Figures are medians.{come(medians)} "
-        + ("With one launch there are no intervals, for how launches differ is unknown." if count == 1 else "With few launches, the variation between launches is hardly known."),
+        + ("With one launch there are no intervals: the variation between launches is unknown." if count == 1 else "With few launches, the variation between launches is poorly known."),
         f"Ratios compare times of the same run.{come(ratios)} "
         + ("" if imported else "The probe is the one-way time of a flag between ranks 0 and 1."),
         *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),

@@ -143,7 +143,7 @@ def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[
     def table(names: Sequence[str]) -> Table:
         rows = [[*values(case, parameters), *(_speed(*ratios.get(name, Ratio())[:2]) for name in names)] for case, ratios in found]
         return Table([*parameters, *names], rows, len(parameters), "cost of the seam",
-                     "time with it ÷ time without it, as many ghosts in both; below: 95 % confidence intervals")
+                     "time with it ÷ time without it, for the same ghosts; below: 95 % confidence intervals")
 
     return (_in_tables(names, table, fits) or [table([AUTO])]) if names else []
 
@@ -292,7 +292,7 @@ def breaks(found: Sweep) -> list[Block]:
 
 ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # innermost first
 LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors, before a transport combines them; own rank: copies; "
-          "busiest node: what leaves it")
+          "busiest node: traffic that leaves it")
 
 
 def levels(cases: Sequence[CaseResult]) -> list[Block]:
@@ -325,7 +325,7 @@ def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
     if profile.samples:
         found = tables(profile)
         made += [Section("share of the time, by part", [_shares(found["parts"], most)]),
-                 Section("by library; charged: with what the kernel and libc did for it", [_libraries(found["libraries"], found["charged"], most)]),
+                 Section("by library; charged: including time in kernel and libc on its behalf", [_libraries(found["libraries"], found["charged"], most)]),
                  *(Section(TABLES[name][0], [_shares(found[name], most)]) for name in ("symbols", "totals"))]
     head = ("rank", "host", "time, s", "waiting for a core", "on one", "asleep", "asleep in")
     return [*made, Section("ranks", [Table(head, list(map(_profiled_rank, profile.ranks)), 2)])]

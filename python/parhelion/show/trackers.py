@@ -78,7 +78,7 @@ def _ramble(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int
     An experiment per run and case, a context per variant.
     """
     if path.suffix != ".json":
-        raise RecordError(f"{path}: Ramble reads results from files .json: end its name so")
+        raise RecordError(f"{path}: Ramble reads results from .json files: name it so")
     experiments, count = [], 0
     for record in records:
         for number, case in enumerate(usual_state(record)[1]):
@@ -141,7 +141,7 @@ def _otava(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]
     rows.sort(key=lambda row: (row[0].timestamp(), row[1]))
     names = [name for name in (rows[0][2] if rows else ()) if all(name in figures for *_, figures in rows)]
     if not names:
-        raise RecordError("no verified figure is in all of the runs: name runs of the same cases")
+        raise RecordError("the runs have no verified figure in common: name runs of the same cases")
     file = io.StringIO()
     table = [[time.isoformat(), run, *(figures[name] for name in names)] for time, run, figures in rows]
     csv.writer(file, lineterminator="\n").writerows([["time", "run", *names], *table])

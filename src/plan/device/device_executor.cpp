@@ -30,8 +30,8 @@ alignas(4096) constexpr unsigned char hip_kernels[] = {
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
 constexpr int out_of_memory = 2;
 constexpr const char* in_capture =
-    "a stream is captured into a graph, and messages need the host: begin and end the exchange "
-    "outside of the capture";
+    "a stream is captured into a graph, but messages need the host: begin and end the exchange "
+    "outside the capture";
 
 bool is_of_capture(int status) { return status >= 900 && status <= 908; }
 
@@ -127,8 +127,8 @@ class Device {
     check(driver().get_primary_state(ordinal_, &flags, &active), "cuDevicePrimaryCtxGetState");
     if (active == 0)
       refuse("device ", ordinal_,
-          " has no primary context, and the array is of none: allocate it by "
-          "cudaMalloc or cuMemAlloc");
+          " has no primary context, and the array belongs to none: allocate it by cudaMalloc or "
+          "cuMemAlloc");
     check(driver().retain_primary(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
     has_primary_ = true;
   }

@@ -19,7 +19,7 @@ namespace {
 struct Kind {
   const char *name, *variable;
   std::array<const char*, 3> files;
-  int oldest, major, minor;  // and what a version has per step of its two numbers
+  int oldest, major, minor;  // and the weights of major and minor in a version
 };
 constexpr Kind cuda{"CUDA", "PARHELION_CUDA", {"libcuda.so.1"}, 11000, 1000, 10};
 // HIP 6 numbers the kinds of memory as CUDA does, and knows gfx942.

@@ -97,7 +97,7 @@ struct Symbol {
     return reinterpret_cast<Function*>(at);
   }
 };
-/// Sets the functions that HIP has otherwise, with those that `find` finds.
+/// Sets the functions that differ in HIP, using those that `find` finds.
 void take_hip(Driver& driver, const std::function<Symbol(const char*)>& find);
 
 /// The driver loaded by the program (libcuda.so.1, or HIP's libamdhip64.so), or named by

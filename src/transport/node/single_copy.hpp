@@ -265,7 +265,7 @@ class SingleCopy : public Transport {
   std::vector<Joined> joined_;  ///< on a device; forward: at most one
 
  private:
-  // Forward: for all neighbors. Reverse: for those between which no other's ghosts are combined.
+  // Forward: for all neighbors. Reverse: for those that combine in direct succession.
   void join_copies() {
     const LinkPlan* before = nullptr;
     for (SingleCopySlot& slot : slots_) {

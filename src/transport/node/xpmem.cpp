@@ -74,9 +74,8 @@ struct Xpmem {
       missing = "the library that was loaded for XPMEM lacks its functions: see PARHELION_XPMEM";
     else if (calls.version() < 0)
       missing =
-          "the device /dev/xpmem is not there, or may not be opened: load the kernel module "
-          "xpmem and permit reading and "
-          "writing its device";
+          "/dev/xpmem does not exist or cannot be opened: load the kernel module xpmem and permit "
+          "reading and writing its device";
   }
 };
 

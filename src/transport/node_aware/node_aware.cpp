@@ -198,10 +198,9 @@ class NodeAware final : public Transport {
     for (const Read& read : work_.reads) own(read).over.store(number_, std::memory_order_release);
   }
   std::string waits_for(const Read& read) const {
-    return concat("waiting for what ", named_ranks(read.senders),
-        " of another node send together in exchange number ", number_, ", which rank ",
-        read.carrier_rank, " receives (it has told of number ", read.memory.carrier().number.load(),
-        ")");
+    return concat("waiting for the combined message of ", named_ranks(read.senders),
+        " of another node in exchange number ", number_, ", which rank ", read.carrier_rank,
+        " receives (it has announced number ", read.memory.carrier().number.load(), ")");
   }
   // Ranks whose bundle is missing.
   std::vector<int> late(
@@ -223,7 +222,7 @@ class NodeAware final : public Transport {
     if (const std::vector<int> ranks = late(given.name, given.memory, before); !ranks.empty())
       return waits_for_parts(ranks, before);
     return concat("waiting for rank ", given.carrier_rank,
-        " of this node to send what it collects for the node of rank ", given.name.node);
+        " of this node to send its combined message to the node of rank ", given.name.node);
   }
 
   const Plan& plan_;

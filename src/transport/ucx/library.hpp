@@ -1,5 +1,5 @@
-// UCX, loaded on first use, after MPI. Linked, it would decide which UCX the MPI in this process
-// gets: all are named libucp.so.0, and the first one loaded serves all.
+// UCX, loaded on first use, after MPI. If it were linked, it would decide which UCX the MPI in this
+// process gets: all are named libucp.so.0, and the first one loaded serves all.
 #pragma once
 
 #include <ucp/api/ucp.h>

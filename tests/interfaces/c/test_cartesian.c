@@ -229,7 +229,7 @@ static void exchange_cells(void) {
   GOOD(phl_exchange_forward(exchange, &moved, 1));
   for (int i = 0; i < 2 * ghosts; ++i) CHECK(other[i] == (float)(2 * ids[i / 2] + i % 2));
   moved.ghosts = NULL;
-  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "ghosts in another place");
+  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "ghosts elsewhere than in the constructor");
   free(other);
   phl_exchange one = NULL;
   const int first = 0;
@@ -324,11 +324,11 @@ static void exchange_groups(phl_cartesian domain) {
       groups[0], {.domain = domain, .map = map, .field = &fields[1], .fields = 1}};
   phl_exchange none = NULL;
   FAILS(phl_exchange_create_groups(2, wrong, NULL, &none), PHL_ERROR_VALUE,
-      "group 1 needs a domain or an index map");
+      "group 1 needs either a domain or an index map");
   const phl_group half[2] = {
       groups[0], {.map = rank == ranks - 1 ? NULL : map, .field = &fields[1], .fields = 1}};
   FAILS(phl_exchange_create_groups(2, half, NULL, &none), PHL_ERROR_VALUE,
-      "group 1 needs a domain or an index map");
+      "group 1 needs either a domain or an index map");
   FAILS(phl_exchange_create_groups(0, groups, NULL, &none), PHL_ERROR_VALUE, "at least one group");
   FAILS(phl_exchange_create_groups(1, NULL, NULL, &none), PHL_ERROR_VALUE, "group");
   GOOD(phl_exchange_free(&both));

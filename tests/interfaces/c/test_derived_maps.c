@@ -186,7 +186,7 @@ static void neighbor_lists(void) {
   GOOD(phl_index_map_free(&map));
   FAILS(phl_index_map_create_from_neighbors(MPI_COMM_WORLD, 2, neighbors,
             rank == 0 ? none_first : counts, shared, NULL, NULL, NULL, &map),
-      PHL_ERROR_VALUE, "lists of a pair of ranks have equal lengths");
+      PHL_ERROR_VALUE, "make the two lists equal in length and order");
 }
 
 void test_derived_maps(void) {

@@ -81,7 +81,7 @@ static void bad_arrays(void) {
   const phl_element element = {PHL_FLOAT64, 1, 0};
   const phl_cells none = {0}, large = {x, owned + ghosts + 1, 0}, null = {NULL, owned + ghosts, 0};
   FAILS(phl_map_forward(map, &(phl_values){element, large, none}, 1), PHL_ERROR_VALUE,
-      "cells and the map needs");
+      "cells, but the map needs");
   if (owned + ghosts > 0)
     FAILS(phl_map_forward(map, &(phl_values){element, null, none}, 1), PHL_ERROR_VALUE,
         "null pointer");

@@ -262,7 +262,7 @@ static void sum_points(int periodic) {
   field.stagger[0] = 0;
   phl_point_sums none = NULL;
   FAILS(phl_point_sums_reduce(sums, PHL_SUM, &field, 1), PHL_ERROR_VALUE,
-      "another stagger or layout");
+      "differs in stagger or layout");
   field.stagger[1] = 0;
   FAILS(phl_point_sums_create(domain, 1, &field, NULL, &none), PHL_ERROR_VALUE, "lives on cells");
   GOOD(phl_point_sums_free(&sums));
@@ -382,7 +382,7 @@ static void read_keys(void) {
   FAILS(phl_index_map_read_keys(map, folder, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE,
       "room for 3 numbers and there are 4");
   FAILS(phl_index_map_read_keys(other, folder, NULL, 4, keys), PHL_ERROR_VALUE,
-      "keys for 2 ids and the map 3");
+      "keys for 2 ids, but the map owns 3");
   FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "missing");
   GOOD(phl_index_map_free(&map));
   GOOD(phl_index_map_free(&other));

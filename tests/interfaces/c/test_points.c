@@ -109,7 +109,7 @@ void test_points(void) {
   GOOD(phl_exchange_traffic(exchange, PHL_FORWARD, NULL, &messages));
   CHECK(messages <= 2);
   field[1].stagger[1] = 1;
-  FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "another stagger");
+  FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "differs in stagger");
   field[1].stagger[1] = 2;
   phl_exchange wrong = NULL;
   FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
@@ -122,7 +122,7 @@ void test_points(void) {
   field[1].own_halo = field[1].halo_lower[0] = field[1].halo_upper[0] = field[1].halo_lower[1] =
       field[1].halo_upper[1] = 1;
   FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
-      "its array a halo of 1");
+      "its array has a halo of 1");
   GOOD(phl_exchange_free(&exchange));
   GOOD(phl_cartesian_free(&domain));
   for (int f = 0; f < fields; ++f) free(arrays[f]);

@@ -286,7 +286,7 @@ contains
       end if
       call check(all(a == u) .and. all(b == v), 'arrays of the call')
       call exchange%forward(a, short, stat=status, errmsg=message)
-      call check(status /= 0 .and. index(message, 'array 2 has another type or shape') > 0, 'array of another shape')
+      call check(status /= 0 .and. index(message, 'array 2 differs in type or shape') > 0, 'array of another shape')
       call exchange%forward(a, stat=status, errmsg=message)
       call check(status /= 0 .and. index(message, '1 arrays were passed') > 0, 'too few arrays')
       deallocate (a, b)
@@ -455,7 +455,7 @@ contains
     call both%forward(a, c)
     call check(all(a == u) .and. all(c == x), 'groups: arrays of the call')
     call both%forward(c, a, stat=stat, errmsg=message)
-    call check(stat /= 0 .and. index(message, 'array 1 has another type or shape') > 0, 'groups: arrays in another order')
+    call check(stat /= 0 .and. index(message, 'array 1 differs in type or shape') > 0, 'groups: arrays in another order')
     call domain%init(world, extent, halo=width, periodic=[.true., .true.])
     call map%init(world, owned, ghosts_of(rank))
     allocate (b, v, mold=u)
@@ -543,7 +543,7 @@ contains
     call check(all(q == p), 'arguments before those of a list')
     call list%add(q(::2, :, 1))
     call mixed%forward(q(:, :, 1), fields=list, stat=stat, errmsg=message)
-    call check(stat /= 0 .and. index(message, 'array 10 has another type or shape') > 0, 'a list of other arrays')
+    call check(stat /= 0 .and. index(message, 'array 10 differs in type or shape') > 0, 'a list of other arrays')
     call check_subsets(listed, p, q)
   end subroutine
 

@@ -90,7 +90,7 @@ contains
     call move%forward(u, v, from=from, to=to)
     call check(all(v == after) .and. all(w == after), 'two fields in one message')
     call move%forward(u, from=from, stat=status, errmsg=message)
-    call check_failure('a field of one domain alone', status, phl_error_value, message, 'as many of the second domain')
+    call check_failure('a field of one domain alone', status, phl_error_value, message, 'pass equal numbers for both')
     call move%forward(u, wrong, stat=status, errmsg=message)
     call check_failure('an array of another size', status, phl_error_value, message, 'the block with its halo')
     call move%free()
@@ -182,7 +182,7 @@ contains
     if (all(stagger == 0)) then
       call check_failure('an array of another type', status, phl_error_type, message, 'view_whole')
     else
-      call check_failure('an array of cells', status, phl_error_value, message, 'and the grid 8')
+      call check_failure('an array of cells', status, phl_error_value, message, 'but the grid has 8')
     end if
     call points%scatter(whole, wrong(:, :1), last, stat=status, errmsg=message)
     call check_failure('another block', status, phl_error_value, message, 'the block with its halo')
@@ -261,7 +261,7 @@ contains
     call sums%end()
     call check(all(other(1:3, 1) == [rank + 1 + merge(1, 0, rank > 0), rank + 2, rank + 3]), 'the greatest of points')
     call sums%sum(wrong, stat=status, errmsg=message)
-    call check_failure('an array of another shape', status, phl_error_value, message, 'another type or shape')
+    call check_failure('an array of another shape', status, phl_error_value, message, 'differs in type or shape')
     call sums%init(domain, u(:4, 1), stat=status, errmsg=message)
     call check(status /= 0, 'sums of cells')
     call sums%free()
@@ -351,7 +351,7 @@ contains
     end do
     call check(all(nint(x(:, ranks + 1:)) == -1), 'rows behind those that came')
     call migrate%receive(x, x, stat=status, errmsg=message)
-    call check_failure('other arrays', status, phl_error_type, message, 'other arrays than were sent')
+    call check_failure('other arrays', status, phl_error_type, message, 'the arrays differ from those sent')
     call migrate%send([2_int64**32], received, x, stat=status, errmsg=message)
     call check_failure('a rank beyond 32 bits', status, phl_error_value, message, 'does not exist')
     if (rank == 0) call migrate%send([0], two, id, stat=status, errmsg=message)
@@ -458,7 +458,7 @@ contains
     else
       call move%forward(u, v, stat=status, errmsg=message)
     end if
-    call check_failure('an array that one rank leaves out', status, phl_error_value, message, 'as many of the second domain')
+    call check_failure('an array that one rank leaves out', status, phl_error_value, message, 'pass equal numbers for both')
     call move%forward(u, v)
     call check(all(v == after), 'after a mistake')
   end subroutine

@@ -180,7 +180,7 @@ contains
     call domain%extended(low, high)
     allocate (u(low(1):high(1), low(2):high(2)))
     call exchange%init(domain, u, stagger=[1, 0], stat=status, errmsg=message)
-    call check(status /= 0 .and. index(message, 'tell stagger and array_halo') > 0, 'an array without the point more')
+    call check(status /= 0 .and. index(message, 'give stagger and array_halo') > 0, 'an array without the point more')
     call exchange%init(domain, u, u(:, low(2) + 1:), stat=status, errmsg=message)
     call check(status /= 0 .and. index(message, 'field 2: the array has') > 0, 'an error names the field')
     call exchange%init(domain, u, depth=[3], stat=status, errmsg=message)

@@ -132,7 +132,7 @@ def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkey
 
     monkeypatch.setenv("PARHELION_CUDA", str(driver))
     assert told() == (True, f"{driver}, CUDA 12.4: 0 device against us, the library's kernel loads")
-    assert told("CUDA IPC") == (True, "a process has read what another one has written on device 0")
+    assert told("CUDA IPC") == (True, "a process read data that another one wrote on device 0")
     monkeypatch.setenv("AGAINST_US_VERSION", "10020")
     assert told() == (False, f"{driver} is of CUDA 10.2: arrays on a device need a driver of CUDA 11.0 or newer")
     monkeypatch.delenv("AGAINST_US_VERSION")

@@ -20,7 +20,7 @@ SLOW = "/opt/slow/libslow.so"
 PLANTED = {
     "a control variable": ({"variables": {"MPIR_CVAR_NOLOCAL": "1"}}, "control variable MPIR_CVAR_NOLOCAL: not set → 1"),
     "a variable of the network": ({"variables": {"UCX_TLS": "tcp"}, "providers": {"UCX intra-node": "tcp"}}, "control variable UCX_TLS: not set → tcp"),
-    "a variable set by a file": ({"own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 1}}, "control variable MPIR_CVAR_ALLTOALL_THROTTLE, as the MPI tells it: 32 → 1"),
+    "a variable set by a file": ({"own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 1}}, "control variable MPIR_CVAR_ALLTOALL_THROTTLE, as the MPI reports it: 32 → 1"),
     "a preloaded library": ({"variables": {"LD_PRELOAD": SLOW}, "libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}},
                             "library libslow.so preloaded in B alone"),
     "a loaded library": ({"libraries": (SLOW,), "shares": {SLOW: 0.5, "/usr/lib/libmpi.so.12": 0.5}}, "library libslow.so loaded in B alone"),
@@ -74,7 +74,7 @@ def test_every_difference_belongs_to_one_cause(plain, tmp_path):
     found = compare_images(plain, planted(tmp_path / "b", **PLANTED["another MPI"][0]))
     told = [(each.kind, each.name) for cause in found.causes for each in cause.facts]
     assert sorted(told) == sorted((each.kind, each.name) for each in found.differences)
-    of_mpi = ("OMPI_", "libopen-pal", "channel", "own control variables")
+    of_mpi = ("OMPI_", "libopen-pal", "channel", "of its control variables")
     assert not any(word in cause.title for cause in found.causes for word in of_mpi), "these come of the MPI"
 
 

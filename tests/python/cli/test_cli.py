@@ -152,9 +152,9 @@ def test_the_same_seed_gives_the_same_order_of_cases(build):
         (["bench", "halo", "--halo", "one"], "is not a whole number"),
         (["bench", "halo", "--halo", "65"], "exceeds the local extent 64"),
         (["bench", "halo", "--halo", "99999999999999999999"], "from 1 to"),
-        (["bench", "halo", "--grid", "2x2", "--ranks", "3"], "makes 4 ranks"),
+        (["bench", "halo", "--grid", "2x2", "--ranks", "3"], "needs 4 ranks"),
         (["bench", "halo", "--grid", "1x1x1x1x1"], "at most 4"),
-        (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or as many"),
+        (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or one for each"),
         (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
         (["bench", "halo", "--element", "quad"], "unknown element type"),
         (["bench", "halo", "--build", "nope"], "not built"),
@@ -164,7 +164,7 @@ def test_the_same_seed_gives_the_same_order_of_cases(build):
         (["bench", "halo", "--out", "/dev/null/run"], "cannot make the run folder"),
         (["bench", "halo", "--launches", "-1"], "--launches"),
         (["bench", "halo", "--overlap", "0"], "--overlap"),
-        (["bench", "halo", "--uneven", "0.5"], "--uneven tells how unequal"),
+        (["bench", "halo", "--uneven", "0.5"], "--uneven sets the imbalance"),
         (["bench", "halo", "--seam", "fold", "--periodic", "no"], "leave out --periodic"),
         (["bench", "halo", "--seam", "fold", "--extent", "64,8", "--grid", "2x1", "--halo", "4"], "than two halos"),
         (["bench", "halo", "--seam", "fold", "--grid", "2"], "two dimensions or more"),
@@ -395,7 +395,7 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
     assert "4 ranks shared 2 cores" in words and "wider than 25%" in words and "two states" in words
 
 
-UNKNOWN = "unknown, for launches or samples are too few, in"
+UNKNOWN = "unknown (too few launches or samples) in"
 
 
 @pytest.mark.parametrize(("launches", "samples", "spread", "said"), [(1, 30, 0.01, UNKNOWN), (3, 1, 0.01, UNKNOWN), (3, 30, 2.0, "wider than 25%"), (3, 30, 0.01, None)])

@@ -48,7 +48,7 @@ def test_every_combination_has_a_row_and_what_cannot_run_a_reason(fake, tmp_path
     found = combinations(tmp_path)
     assert set(found) == {(mpi, network) for mpi in ("mpich", "openmpi", "nowhere") for network in ("ucx", "shm")}
     assert {place for place, reason in found.items() if reason is None} == {("mpich", "ucx"), ("openmpi", "ucx"), ("openmpi", "shm")}
-    assert "make build MPI=nowhere" in found["nowhere", "ucx"] and "always brings a network up" in found["mpich", "shm"]
+    assert "make build MPI=nowhere" in found["nowhere", "ucx"] and "always initializes a network" in found["mpich", "shm"]
     rows = {(each["params"]["mpi"], each["params"]["network"], each["params"]["fields"]) for each in document(tmp_path)["not_run"]}
     assert ("nowhere", "shm", 2) in rows
     assert "cannot run" in done.output and "3 of 6 combinations ran" in done.output

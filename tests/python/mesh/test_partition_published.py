@@ -157,8 +157,8 @@ def test_maps_without_keys_leave_none_of_those_before(tmp_path):
 @pytest.mark.parametrize("words, what", [
     ([], r"keys003 \(rank 2\): is truncated: 0 bytes"),
     ([3], "is truncated: 8 bytes"),
-    ([3, 2, 2, -1, 8], "has 40 bytes, and the keys of 2 ids take 48"),
-    ([3, 2, 2, -1, 8, 8, 9], "has 56 bytes, and the keys of 2 ids take 48"),
+    ([3, 2, 2, -1, 8], "has 40 bytes, but the keys of 2 ids take 48"),
+    ([3, 2, 2, -1, 8, 8, 9], "has 56 bytes, but the keys of 2 ids take 48"),
     ([3, 2**62, 2, -1, 8, 8], "does not have the header of a file of keys"),
     ([3, 0], "does not have the header of a file of keys"),
     ([5, 2, 2, -1, 8, 8], "does not have the header of a file of keys"),

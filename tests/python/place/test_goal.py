@@ -95,7 +95,7 @@ import parhelion as ph
 from mpi4py import MPI
 told = []
 for grid, periodic in itertools.product([(2, 2), (1, 4), (4, 1)], itertools.product([False, True], repeat=2)):
-    domain = ph.CartesianDomain([5 * grid[0], 3 * grid[1]], 1, periodic, process_grid=grid, algorithm="staged")
+    domain = ph.CartesianDomain([5 * grid[0], 3 * grid[1]], 1, periodic, process_grid=grid, algorithm="by_dimension")
     exchange = ph.Exchange(domain, domain.zeros("float64"), domain.zeros("float64"), transport="mpi")
     sent = MPI.COMM_WORLD.allgather((exchange.messages_sent(), exchange.bytes_sent()))
     told.append((grid, periodic, *map(sum, zip(*sent)), *map(max, zip(*sent))))
@@ -109,7 +109,7 @@ def test_messages_dimension_by_dimension_are_those_of_a_real_exchange(tmp_path, 
     build = launch.default_build()
     assert launch.run(4, Path(sys.executable), ["-c", STAGED], build=build, cwd=tmp_path, timeout=120).ok
     for grid, periodic, *sent in json.loads((tmp_path / "told.json").read_text()):
-        told = Schedule(tuple(grid), Exchange((5, 3), 1, 2, 8, "staged"), tuple(periodic)).totals()
+        told = Schedule(tuple(grid), Exchange((5, 3), 1, 2, 8, "by_dimension"), tuple(periodic)).totals()
         assert sent == [told[name] for name in ("messages", "bytes", "messages_of_busiest_rank", "bytes_of_busiest_rank")], (grid, periodic)
 
 

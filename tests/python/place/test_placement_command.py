@@ -100,15 +100,15 @@ def test_the_output_says_where_levels_come_from():
 
 REFUSED = [
     (["--grid", "5x7", "--nodes", 3], "do not divide evenly over 3 nodes"),
-    (["--grid", "5x7", "--nodes", 3, "--ranks-per-node", 12], "35 points but the machine 36 ranks"),
+    (["--grid", "5x7", "--nodes", 3, "--ranks-per-node", 12], "35 points, but the machine has 36 ranks"),
     (["--grid", "5x7"], "machine is unknown"),
-    (["--nodes", 3], "--grid, or global cells with --cells"),
+    (["--nodes", 3], "with --grid or global cells with --cells"),
     (["--grid", "8", "--topology", "node:2 gpu:4"], "level 'gpu' is unknown"),
     (["--grid", "8", "--topology", "xml:/nonexistent", "--nodes", 2, "--ranks-per-node", 4], "cannot read the topology"),
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,1;1"], "has 1 steps"),
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,0"], "to the point itself"),
     (["--grid", "8x8", "--nodes", 4, "--extent", "1x2x3"], "one number of at least 1 for each of the 2"),
-    (["--grid", "8x8", "--nodes", 4, "--periodic", "yes,no,yes"], "has 3 entries, the process grid has 2"),
+    (["--grid", "8x8", "--nodes", 4, "--periodic", "yes,no,yes"], "has 3 entries, but the process grid has 2"),
     (["--grid", "8x8", "--nodes", 4, "--picture", "picture.foo"], "give a picture's name one of the extensions .svg, .png, .pdf"),
     (["--grid", "8", "--topology", "core:4 node:2"], "does not start with nodes"),
     (["--grid", "8x8", "--nodes", 4, "--rank-file", "lsf:x"], "no rank file is known"),

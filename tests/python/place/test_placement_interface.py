@@ -89,7 +89,7 @@ def test_a_graph_of_two_talkative_groups_is_split_between_two_nodes():
     nodes = placed.units("node")
     assert sorted(placed.positions.tolist()) == list(range(16))
     assert len({nodes[p] for p in odd}) == len({nodes[p] for p in even}) == 1
-    with pytest.raises(PlacementError, match="15 parts but the machine 16"):
+    with pytest.raises(PlacementError, match="15 parts, but the machine has 16"):
         place_graph(Machine("node:2 pack:2 core:4"), edges[:15])
 
 

@@ -140,8 +140,8 @@ def test_only_traffic_between_wet_places_is_placed(mask, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (["--grid", "6x4", "--ranks", "3"], "one of the two"),
-    ([], "one of the two"),
+    (["--grid", "6x4", "--ranks", "3"], "either the process grid"),
+    ([], "either the process grid"),
     (["--grid", "6x4x2"], "does not divide"),
     (["--grid", "61x4"], "does not divide"),
     (["--grid", "6x4", "--extent", "4x4"], "leave out --extent"),

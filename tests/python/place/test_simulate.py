@@ -124,7 +124,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     ("arguments", "message", "status"),
     [
         (["--halo", "1,2", "--fields", "1"], "do not form pairs", 2),
-        (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points but the machine 8 ranks", 2),
+        (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points, but the machine has 8 ranks", 2),
         (["--variants", "shared"], "unknown simulated transport 'shared': choose from mpi, node_aware", 2),
     ],
 )

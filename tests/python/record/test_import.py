@@ -228,7 +228,7 @@ def test_a_size_without_a_figure_is_skipped_with_its_reason(tmp_path):
         (b"hello\n1 2 3\n", "is not output of OSU, IMB or Comb"),
         (b"\x7fELF\xff\xfe", "not a text file"),
         (b"# OSU MPI Latency Test v7.4\n", "holds no figures"),
-        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 2 3\n", "line 3: 3 columns where 2"),
+        (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 2 3\n", "line 3: 3 columns, but the header has 2"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 -2\n", "line 3: '-2' is not a time"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 nan\n", "line 3: 'nan' is not a time"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1e99 1\n", "line 3: '1e99' is not a time"),

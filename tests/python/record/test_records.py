@@ -121,7 +121,7 @@ def test_a_record_cut_at_any_place_after_its_first_line_holds_every_finished_cas
 def test_a_damaged_line_is_named_and_the_file_is_left_alone(run, line):
     file = edit(run, lambda lines: [*lines[:4], line, *lines[4:]])
     before = file.read_bytes()
-    with pytest.raises(RecordError, match=r"record.jsonl is damaged at line [56]: .*left as it is"):
+    with pytest.raises(RecordError, match=r"record.jsonl is damaged at line [56]: .*was not changed"):
         read_record(run)
     assert file.read_bytes() == before
 

@@ -135,7 +135,7 @@ def test_copies_of_a_run_are_no_second_value_of_its_series():
     (["a", "b", "--format", "bencher"], "holds one run, not 2"),
     (["a", "--format", "otava", "--file", "out.yaml"], "end its name in .csv"),
     *((["a", "--format", form, "--table", "runs"], "leave --table out") for form in TRACKERS),
-    (["a", "--format", "ramble"], "end its name so"),
+    (["a", "--format", "ramble"], "name it so"),
     *((["a", "--format", form, "--file", "/nowhere/out.json"], "cannot write") for form in TRACKERS),
 ])
 def test_what_a_tracker_cannot_take_is_refused(words, why):

@@ -25,7 +25,7 @@ def read_lines(name: str) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Row:
-    """A halo exchange on Betzy with one software, blocked or placed; `seconds` are per exchange."""
+    """A halo exchange on Betzy with one software stack, blocked or placed; `seconds` are per exchange."""
 
     placement: str
     ranks_per_node: int

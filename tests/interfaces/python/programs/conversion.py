@@ -125,7 +125,7 @@ def test_wrong_graphs_are_refused_on_every_rank():
     refused(ValueError, ph.from_index_map, Blocks(COMM, 2, other, on_last([COMM.rank], [(COMM.rank + 1) % COMM.size])), says="belongs")
     shifted = Blocks(COMM, 2, [], [])
     shifted.local_range = on_last((0, 2), shifted.local_range)
-    refused(ValueError, ph.from_index_map, shifted, says="blocks must lie in rank order")
+    refused(ValueError, ph.from_index_map, shifted, says="blocks must be in rank order")
     scattered = ph.IndexedDomain.with_owned_ids([COMM.size - 1 - COMM.rank], comm=COMM)
     refused(ValueError, ph.to_star_forest, scattered, Forest(), says="not by blocks")
 

@@ -161,7 +161,7 @@ def test_points_are_shared_by_lists_of_neighbors():
     sent = ph.IndexMap.from_neighbor_lists([left, right], [[], [1]], [[2], []])
     sent.forward(x)
     assert x[2] == 10 * left + 1
-    refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0], [2, 1] if COMM.rank == 0 else [2]], says="equal lengths")
+    refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0], [2, 1] if COMM.rank == 0 else [2]], says="equal in length")
     refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0]], says="1 lists for 2 ranks")
     far = 1 << 40 if COMM.rank == 0 else left
     refused(ValueError, ph.IndexMap.from_neighbor_lists, [far, right], [[0], [2]], says="does not exist")
@@ -176,7 +176,7 @@ def test_mistakes_are_told():
     refused(ValueError, map.forward, np.zeros(map.size + 1), says="first axis")
     refused(ValueError, map.forward, x, x, says="share memory")
     refused(ValueError, map.forward, (x, x, x), says="3 parts")
-    refused(ValueError, map.forward, np.zeros((map.size, 2, 3), order="F"), says="next to each other")
+    refused(ValueError, map.forward, np.zeros((map.size, 2, 3), order="F"), says="are not contiguous")
     refused(TypeError, map.forward, "text", says="NumPy")
     refused(ValueError, map.forward, np.broadcast_to(0.0, map.size), says="read-only")
     refused(TypeError, map.reverse, "min", x.astype("c16"), says="complex")

@@ -117,7 +117,7 @@ def test_keys_of_a_partition_say_what_its_ids_are_in_the_mesh_file():
     file = parts / f"keys{COMM.size:03d}"  # of the last rank
     whole = file.read_bytes()
     for content, says in (
-        (whole[:12], "before its first two numbers"), (whole[:-1], "another size than"), (whole + b"x", "another size than"),
+        (whole[:12], "before its first two numbers"), (whole[:-1], "does not have the size of"), (whole + b"x", "does not have the size of"),
         (b"\7" + whole[1:], "does not have the header"), (whole[:8] + bytes(8) + whole[16:], "does not have the header"),
         (whole[:15] + b"\x40" + whole[16:], "does not have the header"),
         *[(b"\1" + whole[1:], "what is numbered is 3 on rank 0 and 1 on rank")] * (COMM.size > 1), (None, "has no keys"),

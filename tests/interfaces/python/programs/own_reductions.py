@@ -81,8 +81,8 @@ def test_a_reduction_that_uses_its_own_exchange_is_told_so():
 
     for mistake in (test_step, end_step, exchange.begin, exchange, exchange.end):
         steps[:] = [exchange.begin_reverse(calling(mistake))]
-        refused(ValueError, steps[0].end, says="uses what calls it")
-        refused(ValueError, exchange.reverse, calling(exchange), says="uses what calls it")
+        refused(ValueError, steps[0].end, says="uses the exchange that calls it")
+        refused(ValueError, exchange.reverse, calling(exchange), says="uses the exchange that calls it")
     u[...] = 1
     exchange.reverse("sum")
     summed(u)

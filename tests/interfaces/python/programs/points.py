@@ -225,7 +225,7 @@ def test_a_pattern_of_points_is_for_such_fields_alone():
     fill(domain, u, 3)
     ph.Exchange(pattern, u)()
     assert is_filled(domain, u, 3, 2)
-    told(ValueError, "another stagger", lambda: ph.Exchange(pattern, domain.zeros(stagger=(1, 0))))
+    told(ValueError, "differs in stagger", lambda: ph.Exchange(pattern, domain.zeros(stagger=(1, 0))))
     told(ValueError, "does not state its points", lambda: ph.Exchange(pattern, np.asarray(u)))
 
 

@@ -148,7 +148,7 @@ def test_what_differs_is_said_with_rank_and_values():
 
 def test_a_process_grid_says_how_many_ranks_it_needs():
     refused(ValueError, ph.CartesianDomain, (8, 8, 8), process_grid=(2, 2, 2),
-            says=f"2 × 2 × 2 needs 8 ranks and the communicator has {COMM.size}")
+            says=f"2 × 2 × 2 needs 8 ranks, but the communicator has {COMM.size}")
     refused(ValueError, ph.CartesianDomain, (8,) * 4, process_grid=(2**30,) * 4, says="more than 2^63 ranks")
 
 

@@ -143,7 +143,7 @@ def test_sums_of_points_refuse_what_is_none():
     u = domain.zeros(stagger=1)
     refused(ValueError, lambda: ph.PointSums(domain, domain.zeros()), says="lives on cells")
     refused(ValueError, lambda: ph.PointSums(domain), says="no arrays")
-    refused(ValueError, lambda: ph.PointSums(domain, u, domain.zeros(stagger=(1, 0))), says="another stagger or layout")
+    refused(ValueError, lambda: ph.PointSums(domain, u, domain.zeros(stagger=(1, 0))), says="differs in stagger or layout")
     refused(TypeError, lambda: ph.PointSums(ph.IndexMap.pull(1, []), u), says="sum_shared")
     sums = ph.PointSums(domain, u)
     refused(ValueError, sums.end, says="begin")

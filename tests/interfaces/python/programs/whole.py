@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_refused_on_every_rank():
         refused(ValueError, domain.scatter, together, on_last(domain.zeros(components=2), u), says="components")
         refused(ValueError, domain.gather, on_last(domain.zeros(stagger=(0, 1)), u), says="stagger")
         turned = domain.zeros(components=on_last((3, 2), (2, 3))).transpose(0, 1, 3, 2)
-        refused(ValueError, domain.gather, turned, says="components that lie apart")
+        refused(ValueError, domain.gather, turned, says="components that are not contiguous")
     assert domain.gather(u, last, np.ones((4 * COMM.size, 3))) is None or COMM.rank == last
 
 
