@@ -24,8 +24,8 @@ CartesianOptions cartesian_options_from(
       .blocks_per_rank = unless_zero(given.blocks_per_rank, extents.size()),
       .neighbors = in_range<Neighbors>(given.neighbors, 1, "kind of neighbors"),
       .algorithm = in_range<Algorithm>(given.algorithm, 1, "algorithm"),
-      .rank_order =
-          rank_order_from(given.rank_order, List(given.ranks, given.ranks ? ranks : 0, "ranks")),
+      .rank_order = rank_order_from(given.rank_order,
+          List(given.ranks, given.rank_count || !given.ranks ? given.rank_count : ranks, "ranks")),
       .boundary = in_range<Boundary>(given.boundary, 1, "boundary")};
   std::ranges::copy(given.periodic, options.periodic.along.begin());
   options.halo.listed = options.periodic.listed = dimensions;
@@ -60,10 +60,9 @@ namespace parhelion::c {
 
 RankOrder rank_order_from(int rule, std::vector<int> table) {
   in_range(rule, PHL_RANKS_OF_COMMUNICATOR, "order of ranks");
-  if (table.empty()) return static_cast<RankFill>(rule);
-  if (rule != PHL_RANKS_LAST_FASTEST)
-    refuse("a table of ranks and a rule for their order are given: give one of the two");
-  return table;
+  RankOrder order = static_cast<RankFill>(rule);
+  order.ranks = std::move(table);
+  return order;
 }
 
 Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {

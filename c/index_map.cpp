@@ -120,8 +120,10 @@ int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* o
     int64_t ghosts, const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
     phl_index_map* map) {
   return make_map(comm, __func__, options, map, [&](const Communicator& own) {
-    return IndexedDomain::with_owned_ids(List(owned_ids, owned, "owned_ids"),
-        List(ghost_ids, ghosts, "ghost_ids"), own, SelfGhosts(self_ghosts != 0));
+    const std::vector<global_index> ids = List(ghost_ids, ghosts, "ghost_ids");
+    if (owned == -1) return localize(ids, own).nodes;
+    return IndexedDomain::with_owned_ids(
+        List(owned_ids, owned, "owned_ids"), ids, own, SelfGhosts(self_ghosts != 0));
   });
 }
 

@@ -296,12 +296,8 @@ int phl_f_init_domain(const int* comm, Array extents, Array halo, Array lower, A
       options.seams.push_back(seam_from(seam, tile_axis != nullptr, dims));
     }
     if (mask != nullptr) options.mask = mask_from(mask, cells);
-    std::vector<int> table = ints_of(ranks, "ranks");
-    if (ranks != nullptr && static_cast<int>(table.size()) != own.size())
-      refuse("ranks has ", table.size(), " entries, but the communicator has ", own.size(),
-          " ranks: give the rank at each place of the process grid");
     const int rule = std::max<int>(is_set(first_fastest), 2 * is_set(of_communicator));
-    options.rank_order = rank_order_from(rule, std::move(table));
+    options.rank_order = rank_order_from(rule, ints_of(ranks, "ranks"));
     return CartesianObject{{cells, options, own}};
   };
   return create_on(comm_of(comm), "cartesian_domain%init", made, make);

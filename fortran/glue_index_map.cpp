@@ -82,11 +82,11 @@ extern "C" {
 int phl_f_init_map(const int* comm, Array owned, Array ghosts, Array self_ghosts, Options options,
     phl_index_map* made) {
   return make_map(comm_of(comm), "index_map%init", options, made, [&](const Communicator& own) {
-    Ids ids = integers_of(ghosts, "ghosts", -1);
+    const Ids ids = integers_of(ghosts, "ghosts", -1);
     const auto self = is_set(self_ghosts, true) ? SelfGhosts::allowed : SelfGhosts::refused;
-    if (owned->rank == 0) return IndexedDomain(number_of(owned), std::move(ids), own, self);
-    return IndexedDomain::with_owned_ids(
-        integers_of(owned, "owned", -1), std::move(ids), own, self);
+    if (owned == nullptr) return localize(ids, own).nodes;
+    if (owned->rank == 0) return IndexedDomain(number_of(owned), ids, own, self);
+    return IndexedDomain::with_owned_ids(integers_of(owned, "owned", -1), ids, own, self);
   });
 }
 

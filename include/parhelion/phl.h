@@ -137,7 +137,7 @@ typedef struct phl_exchange_options {
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
     const phl_exchange_options* options, phl_index_map* map);
 /* Collective. This rank owns `owned_ids`, in this order. With `self_ghosts` 0, an owned ghost is an
- * error. */
+ * error. `owned` -1 on all ranks: the lowest rank with an id in ghost_ids owns it; cells ascend. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
     int64_t ghosts, const int64_t* ghost_ids, int self_ghosts, const phl_exchange_options* options,
     phl_index_map* map);
@@ -293,8 +293,10 @@ typedef struct phl_cartesian_options {
   int32_t algorithm;
   int32_t rank_order;
   int32_t boundary;
-  const int32_t* ranks;  /* instead of rank_order: rank at each place of the process grid, last
-                            dimension fastest; NULL: none */
+  const int32_t* ranks;  /* rank at each place of the process grid, in the order of rank_order and
+                            without places that the mask excludes; a rank may have several places;
+                            -1: land; NULL: no table */
+  int32_t rank_count;    /* entries of ranks; 0: one per rank */
   const phl_seam* seams; /* at most one per side; NULL: none */
   int32_t seam_count;
   int32_t has_tiles; /* 1: tile_axis counts tiles, which only seams join */

@@ -65,7 +65,8 @@ void validate(
     if (options.mask)
       require(needed >= 0 && needed <= most_places, "the process grid ", extents_text(grid),
           " has more than 2^24 places: use fewer");
-    require(options.mask || needed == ranks, "the process grid ", extents_text(grid), " needs ",
+    require(options.mask || !options.rank_order.ranks.empty() || needed == ranks,
+        "the process grid ", extents_text(grid), " needs ",
         (needed < 0 ? "more than 2^63" : concat(needed)), " ranks, but the communicator has ",
         ranks, ": make them equal, or leave the grid out to have one chosen");
   }
@@ -77,10 +78,6 @@ void validate(
   validate_sizes(extents, options);
   require(options.splits.empty() || std::ssize(options.splits) == dims,
       "splits needs one list per dimension (an empty list for an even split)");
-  require(!options.mask || options.algorithm == Algorithm::standard,
-      "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: use "
-      "the "
-      "standard algorithm with a mask");
   const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
   require(
       !options.mask || even || !grid.empty(), "splits and a mask need a process grid: give it too");
@@ -293,17 +290,36 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
   options.process_grid = grid;
 }
 
-void validate_table(const std::vector<int>& table, int ranks) {
-  require(std::ssize(table) == ranks, "the table of ranks has ", table.size(),
-      " entries, but the process grid has ", ranks,
-      " places: give the rank at each place, the last dimension fastest");
-  std::vector<bool> seen(table.size());
+void validate_table(const std::vector<int>& table, global_index places, bool has_mask, int ranks) {
+  require(std::ssize(table) == places, "the table of ranks has ", table.size(),
+      " entries, but the process grid has ", places,
+      " places: give the rank at each place, without those that a mask excludes");
+  std::vector<bool> seen(ranks);
   for (const int rank : table) {
-    require(rank >= 0 && rank < ranks, "the table of ranks has rank ", rank,
-        ", which does not exist: use 0 to ", ranks - 1);
-    require(!seen[rank], "the table of ranks has rank ", rank, " twice: give each rank one place");
-    seen[rank] = true;
+    require(rank >= (has_mask ? 0 : -1) && rank < ranks, "the table of ranks has rank ", rank,
+        ", which is none of 0 to ", ranks - 1);
+    if (rank >= 0) seen[rank] = true;
   }
+  const auto absent = std::ranges::find(seen, false) - seen.begin();
+  require(absent == ranks, "the table of ranks has no place for rank ", absent,
+      ": give each rank a place, or pass a communicator without this rank");
+}
+
+// Removes −1, land.
+WetPlaces take_wet(std::vector<int>& table) {
+  std::vector<std::uint64_t> words((table.size() + 63) / 64);
+  for (std::size_t place = 0; place < table.size(); ++place)
+    if (table[place] >= 0) words[place / 64] |= std::uint64_t{1} << place % 64;
+  return std::erase(table, -1) > 0 ? WetPlaces(std::move(words)) : WetPlaces();
+}
+
+// In the process grid, without land.
+std::vector<int> places_of(const std::vector<int>& table, int rank) {
+  if (table.empty()) return {rank};
+  std::vector<int> places;
+  for (std::size_t place = 0; place < table.size(); ++place)
+    if (table[place] == rank) places.push_back(static_cast<int>(place));
+  return places;
 }
 
 // Collective. Only rank 0 reads the mask; without a process grid it chooses one and broadcasts it.
@@ -323,9 +339,10 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
     }
     wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
     require(wet.count() > 0, no_wet_cell);
-    require(wet.count() == comm.size(), "the process grid ", extents_text(options.process_grid),
-        " has ", wet.count(), " places with a wet cell, but the communicator has ", comm.size(),
-        " ranks: start ", wet.count(), " ranks, or leave the grid out to have one chosen");
+    require(!options.rank_order.ranks.empty() || wet.count() == comm.size(), "the process grid ",
+        extents_text(options.process_grid), " has ", wet.count(),
+        " places with a wet cell, but the communicator has ", comm.size(), " ranks: start ",
+        wet.count(), " ranks, or leave the grid out to have one chosen");
     words.insert(words.end(), wet.words().begin(), wet.words().end());
   };
   require_equal(
@@ -339,12 +356,6 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
   const auto bits = words.begin() + static_cast<std::ptrdiff_t>(extents.size());
   options.process_grid.assign(words.begin(), bits);
   return WetPlaces({bits, words.end()});
-}
-
-std::vector<int> inverse_of(const std::vector<int>& table) {
-  std::vector<int> inverse(table.size());
-  for (std::size_t place = 0; place < table.size(); ++place) inverse[table[place]] = place;
-  return inverse;
 }
 
 // Allocates nothing: allocations happen inside the collective checks.
@@ -413,9 +424,16 @@ CartesianDomain::CartesianDomain(
     const auto check = [&] {
       for (Axis& axis : axes_) axis.starts = {0, 1};
       check_grid();
-      if (!options.rank_order.ranks.empty()) validate_table(options.rank_order.ranks, comm_.size());
       const auto grid = options.process_grid.empty() ? choose_grid(comm_.size(), extents, options)
                                                      : options.process_grid;
+      std::vector<int>& table = options.rank_order.ranks;
+      if (!table.empty())
+        validate_table(
+            table, wet_.empty() ? places_of(grid) : wet_.count(), !wet_.empty(), comm_.size());
+      require((wet_.empty() && std::ranges::find(table, -1) == table.end()) ||
+                  options.algorithm == Algorithm::standard,
+          "the staged algorithm forwards corners through neighbors, and land has no ranks: use the "
+          "standard algorithm with land");
       seams_ = validate_seams(extents, options);
       tile_axis_ = options.tile_axis;
       for (int d = 0; d < dimensions_; ++d) {
@@ -423,13 +441,15 @@ CartesianDomain::CartesianDomain(
         halo_.lower[d] = axes_[d].lower;
         halo_.upper[d] = axes_[d].upper;
       }
-      rank_at_ = std::move(options.rank_order.ranks);
+      rank_at_ = std::move(table);
     };
     require_equal(
         comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
         "pass the same ones everywhere", check);
-    place_of_ = inverse_of(rank_at_);
-    find_blocks();
+    if (wet_.empty()) wet_ = take_wet(rank_at_);
+    std::vector<int> places(comm_.size());
+    for (const int rank : rank_at_) number_at_.push_back(places[rank]++);
+    blocks_ = blocks_of(comm_.rank());
   });
 }
 
@@ -458,24 +478,28 @@ void CartesianDomain::tell(Properties& told) const {
     told.add("seam %", text(seams_[i]), {static_cast<int>(i)});
   const char* fastest = fill_ == RankFill::first_fastest ? "the first dimension fastest"
                                                          : "the last dimension fastest";
-  told.add("the order of ranks", rank_at_.empty() ? fastest : "a table");
+  told.add("the order of ranks", fastest);
+  told.add("whether there is a table of ranks", rank_at_.empty() ? "no" : "yes");
   for (std::size_t place = 0; place < rank_at_.size(); ++place)
     told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
 }
 
-void CartesianDomain::find_blocks() {
-  const auto mine = coordinates();
-  Position first{}, end{1, 1, 1, 1};
-  for (int d = 0; d < dimensions_; ++d) {
-    first[d] = mine[d] * axes_[d].blocks_per_rank;
-    end[d] = first[d] + axes_[d].blocks_per_rank;
+std::vector<Block> CartesianDomain::blocks_of(int rank) const {
+  std::vector<Block> blocks;
+  for (const int place : places_of(rank_at_, rank)) {
+    const auto at = coordinates_at(place);
+    Position first{}, end{1, 1, 1, 1};
+    for (int d = 0; d < dimensions_; ++d) {
+      first[d] = at[d] * axes_[d].blocks_per_rank;
+      end[d] = first[d] + axes_[d].blocks_per_rank;
+    }
+    for_each_index(first, end, [&](const Position& position) {
+      const Box owned = owned_at(*this, position);
+      Box& held = blocks.emplace_back(Block{owned, owned, position}).held;
+      for (int d = 0; d < dimensions_; ++d) held.hi[d] += points_of_next(axes_[d], position[d]);
+    });
   }
-  blocks_.clear();
-  for_each_index(first, end, [&](const Position& position) {
-    const Box owned = owned_at(*this, position);
-    Block& block = blocks_.emplace_back(Block{owned, owned, position});
-    for (int d = 0; d < dimensions_; ++d) block.held.hi[d] += points_of_next(axes_[d], position[d]);
-  });
+  return blocks;
 }
 
 CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
@@ -492,7 +516,7 @@ CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     axis.stagger = stagger.along[d];
     if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);
   }
-  points.find_blocks();
+  points.blocks_ = points.blocks_of(comm_.rank());
   return points;
 }
 
@@ -509,8 +533,11 @@ std::vector<int> CartesianDomain::process_grid() const {
 }
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
+  return coordinates_at(places_of(rank_at_, rank).at(0));
+}
+
+std::vector<int> CartesianDomain::coordinates_at(int place) const {
   std::vector<int> result(dimensions_);
-  int place = place_of_.empty() ? rank : place_of_.at(rank);
   if (!wet_.empty()) place = wet_.place_of(place);
   for (int i = 0; i < dimensions_; ++i) {
     const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
@@ -523,13 +550,18 @@ std::vector<int> CartesianDomain::coordinates_of(int rank) const {
 CartesianDomain::Place CartesianDomain::place_of(
     const std::array<int, max_dimensions>& position) const {
   Place place{0, 0};
+  int blocks = 1;
   for (int i = 0; i < dimensions_; ++i) {
     const int d = fill_ == RankFill::first_fastest ? dimensions_ - 1 - i : i;
     place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
     place.block = place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
+    blocks *= axes_[i].blocks_per_rank;
   }
   if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
-  if (!rank_at_.empty() && place.rank >= 0) place.rank = rank_at_[place.rank];
+  if (!rank_at_.empty() && place.rank >= 0) {
+    place.block += blocks * number_at_[place.rank];
+    place.rank = rank_at_[place.rank];
+  }
   return place;
 }
 

@@ -4,6 +4,7 @@
 // layer. Layers beyond an end extend the block there. Grids with seams are no products
 // (seam_pattern.cpp).
 #include <algorithm>
+#include <ranges>
 
 #include "domain/blocks.hpp"
 #include "pattern/by_dimensions.hpp"
@@ -77,8 +78,8 @@ struct Reading {
   Segment segment;
 };
 
-// Segments that this rank's blocks read along an axis, and that are read from them. Index: position
-// − first.
+// Segments that this rank's blocks, or others between them, read along an axis, and that are read
+// from them. Index: position − first.
 struct AxisView {
   using Readings = std::vector<std::vector<Reading>>;
   Readings reads, read_from;
@@ -116,7 +117,9 @@ class Builder {
     for (int d = 0; d < domain.dimensions(); ++d) {
       const PatternAxis& axis = axes_.emplace_back(
           domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
-      views_.emplace_back(axis, domain.blocks().front().position[d], axis.blocks_per_rank);
+      const auto at = [d](const Block& block) { return block.position[d]; };
+      const auto [first, last] = std::ranges::minmax(domain.blocks() | std::views::transform(at));
+      views_.emplace_back(axis, first, last - first + 1);
     }
   }
 

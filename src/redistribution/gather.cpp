@@ -13,17 +13,9 @@ namespace {
 constexpr byte_count most_bytes = byte_count{32} << 20;
 
 Pieces blocks_of(const CartesianDomain& domain, int rank) {
-  const std::vector<int> place = domain.coordinates_of(rank);
-  Box cells;
-  for (int d = 0; d < domain.dimensions(); ++d) {
-    const Axis& axis = domain.axis(d);
-    const int first = place[d] * axis.blocks_per_rank;
-    cells.lo[d] = axis.starts[first];
-    cells.hi[d] = axis.starts[first + axis.blocks_per_rank];
-  }
   Pieces blocks;
-  for_blocks(domain, cells,
-      [&](const Box& box, CartesianDomain::Place at) { blocks.push_back({at.block, box}); });
+  for (const Block& block : domain.blocks_of(rank))
+    blocks.push_back({static_cast<int>(blocks.size()), block.owned});
   return blocks;
 }
 

@@ -259,7 +259,7 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
   table[0] = n;
   refused_order("does not exist: use 0 to", table);
   table[0] = 0;
-  if (n > 1) refused_order("has rank 0 twice", std::vector<int>(static_cast<std::size_t>(n), 0));
+  if (n > 1) refused_order("no place for rank 1", std::vector<int>(static_cast<std::size_t>(n), 0));
   refused_order(
       "entries, but the process grid has", std::vector<int>(static_cast<std::size_t>(n) + 1, 0));
   EXPECT_ERROR(Error, "staggered in dimension 1 already", domain.staggered({0, 1}).staggered(1));

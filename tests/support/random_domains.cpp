@@ -47,6 +47,23 @@ RankOrder random_rank_order(Random& random, int ranks) {
   return table;
 }
 
+// More places along a dimension, of which ranks have any number.
+void deal_places(Random& random, CartesianOptions& options) {
+  const auto d = random.next() % options.process_grid.size();
+  const std::size_t more = static_cast<std::size_t>(random.between(1, 3));
+  options.process_grid[d] += static_cast<int>(more);
+  if (!options.splits[d].empty()) options.splits[d].resize(options.splits[d].size() + more);
+  std::vector<int>& table = options.rank_order.ranks;
+  const int ranks = Communicator(MPI_COMM_WORLD).size();
+  std::size_t places = 1;
+  for (const int along : options.process_grid) places *= static_cast<std::size_t>(along);
+  table.clear();
+  for (std::size_t place = 0; place < places; ++place)
+    table.push_back(place < static_cast<std::size_t>(ranks) ? static_cast<int>(place)
+                                                            : random.between(0, ranks - 1));
+  for (std::size_t i = table.size(); i > 1; --i) std::swap(table[i - 1], table[random.next() % i]);
+}
+
 Mesh random_blocks(Random& random, int ranks) {
   std::vector<global_index> sizes;
   for (int r = 0; r < ranks; ++r) sizes.push_back(random.chance(20) ? 0 : random.between(1, 60));
@@ -102,6 +119,7 @@ CartesianDomain random_domain(Random& random) {
   }
   if (random.chance(20)) options.process_grid.clear(), options.splits.clear();
   options.rank_order = random_rank_order(random, Communicator(MPI_COMM_WORLD).size());
+  if (!options.process_grid.empty() && random.chance(20)) deal_places(random, options);
   if (random.chance(40)) options.boundary = Boundary::owned;
   const int kind = random.between(0, 2);
   if (kind == 1) options.algorithm = Algorithm::by_dimension;

@@ -76,10 +76,11 @@ std::vector<Seam> cube_seams(int first_axis = 1);
 /// grid and periodicity.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
-/// A rule, or a table of ranks by place in the process grid (last dimension fastest, without places
-/// that a mask excludes).
+/// A rule, or a table of the rank at each place of the process grid, in the order of `fill` and
+/// without places that a mask excludes. In a table, a rank may have several places, whose blocks it
+/// owns in this order; −1: land.
 ///
-///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
+///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, -1, 0, 1, 3}
 struct RankOrder {
   RankFill fill = RankFill::last_fastest;
   std::vector<int> ranks = {};                                       ///< the table, if not empty
@@ -135,11 +136,11 @@ struct Block {
 /// first ranks own the remainder of an extent. A rank may own nothing, and a halo may be wider than
 /// the neighbor's block. Errors (on every rank): arguments that differ between ranks; 0 or more
 /// than 4 dimensions; negative extents or widths; lists of wrong length; a process grid whose
-/// product is not the number of ranks; splits with a wrong sum; a table that is not a permutation
-/// of the ranks; RankFill::of_communicator without a Cartesian topology; seams of periodic sides,
-/// two on a side, of sides of different sizes, or of an axis not longer than the halo (if both
-/// sides are folded: than both halos); seams or a mask with the algorithm by_dimension; seams with
-/// an owned boundary; a mask with another number of wet places than ranks.
+/// product is not the number of ranks (or places in a table); splits with a wrong sum; a table
+/// without one of the ranks; RankFill::of_communicator without a Cartesian topology; seams of
+/// periodic sides, two on a side, of sides of different sizes, or of an axis not longer than the
+/// halo (if both sides are folded: than both halos); seams or land with the algorithm by_dimension;
+/// seams with an owned boundary; a mask with another number of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -152,7 +153,7 @@ class CartesianDomain {
   const Axis& axis(int d) const { return axes_[d]; }
   std::vector<global_index> extents() const;
   std::vector<int> process_grid() const;
-  /// Coordinates of this or any rank in the process grid. Local.
+  /// Coordinates of this or any rank's (first) place in the process grid. Local.
   std::vector<int> coordinates() const { return coordinates_of(comm_.rank()); }
   std::vector<int> coordinates_of(int rank) const;
   const HaloWidth& halo() const { return halo_; }
@@ -167,8 +168,10 @@ class CartesianDomain {
   const WetPlaces& wet_places() const { return wet_; }
   const Communicator& communicator() const { return comm_; }
 
-  /// Blocks of this rank, last dimension fastest: the block numbers of fields.
+  /// Blocks of this rank, at each place with the last dimension fastest: the block numbers of
+  /// fields.
   const std::vector<Block>& blocks() const { return blocks_; }
+  std::vector<Block> blocks_of(int rank) const;
   const Box& owned(int block = 0) const { return blocks_.at(block).owned; }
 
   /// A block with its halo, the extent of its array, in global coordinates.
@@ -190,7 +193,7 @@ class CartesianDomain {
 
  private:
   void tell(Properties& told) const;
-  void find_blocks();
+  std::vector<int> coordinates_at(int place) const;
 
   int dimensions_;
   std::array<Axis, max_dimensions> axes_;
@@ -204,7 +207,8 @@ class CartesianDomain {
   int tile_axis_ = CartesianOptions::no_tiles;
   RankFill fill_ = RankFill::last_fastest;
   WetPlaces wet_;
-  std::vector<int> rank_at_, place_of_;  ///< rank table and its inverse; empty: `fill_`
+  /// Table of ranks, and each place's number among those of its rank; empty: `fill_`.
+  std::vector<int> rank_at_, number_at_;
   std::vector<Block> blocks_;
 };
 

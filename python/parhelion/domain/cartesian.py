@@ -129,8 +129,9 @@ class CartesianDomain:
         blocks_per_rank: blocks of each rank in each dimension; by default one.
         neighbors: "full" includes ghosts beyond edges and corners, "faces" only those straight across a face.
         algorithm: "standard" sends one message to each neighbor; "by_dimension" exchanges dimension by dimension, with fewer messages.
-        rank_order: "last" or "first" dimension fastest; or the rank at each wet place, counted with the last dimension fastest; or
-            "communicator": the numbering, grid and periodicity of a communicator from MPI_Cart_create.
+        rank_order: "last" or "first" dimension fastest; or the rank at each wet place, counted with the last dimension fastest, where a rank
+            may have several places, and -1 means land; or "communicator": the numbering, grid and periodicity of a communicator from
+            MPI_Cart_create.
         boundary: layers of an array beyond a non-periodic end. "open": exchanges ignore them. "owned": the rank at that end owns as many
             of them as the array's depth, and sends them to its neighbors, too.
         seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary or the algorithm by_dimension.
@@ -180,6 +181,7 @@ class CartesianDomain:
             flags = periodicity(periodic, dimensions)
             self._boundary = choice(boundary, "boundary", _BOUNDARIES)
             order = _parse_order(rank_order)
+            self._wet = sum(rank >= 0 for rank in order[1]) or self._native_comm.size
             if not isinstance(seams, (list, tuple)) or not all(isinstance(each, Seam) for each in seams):
                 raise TypeError(f"seams is {seams!r}: pass a list of ph.seam(…) and ph.fold(…)")
             self._seams = tuple(seams)
@@ -457,7 +459,7 @@ class CartesianDomain:
         )
 
     def __repr__(self) -> str:
-        dry = math.prod(self.process_grid) - self._native_comm.size
+        dry = math.prod(self.process_grid) - self._wet
         land = f" with {dry} places of land" if dry else ""
         return (
             f"CartesianDomain({self._extents}, halo={self._halo}, periodic={self._periodic}, "

@@ -468,6 +468,29 @@ static void exchange_cube(void) {
   free(v);
 }
 
+/* Rank 0 has the first two places, all ranks the next ones in turn; the last one is land. */
+static void deal_places(void) {
+  const int64_t extents[2] = {ranks + 2, 4};
+  int32_t* table = calloc(2 * (size_t)ranks + 4, sizeof *table);
+  for (int place = 2; place < 2 * ranks + 4; ++place) table[place] = (place - 2) % ranks;
+  table[2 * ranks + 3] = -1;
+  const phl_cartesian_options options = {.process_grid = {ranks + 2, 2},
+      .rank_order = PHL_RANKS_FIRST_FASTEST,
+      .ranks = table,
+      .rank_count = 2 * ranks + 4};
+  phl_cartesian domain = NULL;
+  GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+  int32_t blocks, owner, block;
+  GOOD(phl_cartesian_blocks(domain, &blocks));
+  CHECK(blocks == (rank == 0 ? 5 : 2));
+  GOOD(phl_cartesian_owner(domain, (const int64_t[2]){1, 1}, &owner, &block));
+  CHECK(owner == 0 && block == 1);
+  GOOD(phl_cartesian_owner(domain, (const int64_t[2]){ranks + 1, 2}, &owner, &block));
+  CHECK(owner == -1);
+  GOOD(phl_cartesian_free(&domain));
+  free(table);
+}
+
 /* The second of ranks + 1 places is land. */
 static void exchange_around_land(void) {
   const int64_t extents[2] = {3 * (ranks + 1), ny};
@@ -505,6 +528,7 @@ static void exchange_around_land(void) {
   }
   GOOD(phl_exchange_free(&exchange));
   GOOD(phl_cartesian_free(&domain));
+  deal_places();
   wet[4] = 1;
   FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
       "places with a wet cell");

@@ -81,6 +81,19 @@ static phl_index_map round_robin(void) {
   return map;
 }
 
+/* The lowest rank with an id owns it: ranks share their first and last ids. */
+static void without_owners(void) {
+  const int64_t ids[3] = {5 * rank + 5, 5 * rank, -1};
+  int32_t cells[3], owned;
+  phl_index_map map = NULL;
+  GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, -1, NULL, 3, ids, 1, NULL, &map));
+  GOOD(phl_index_map_localize(map, 3, ids, cells));
+  GOOD(phl_index_map_sizes(map, &owned, NULL, NULL, NULL));
+  CHECK(owned == 1 + (rank == 0));
+  CHECK(cells[0] == (rank == 0) && cells[1] == (rank != 0) && cells[2] == -1);
+  GOOD(phl_index_map_free(&map));
+}
+
 static void added_ghosts(phl_index_map map) {
   const int64_t wanted[3] = {3 * ranks - 1, 0, 3 * ranks - 1};
   int32_t cells[3];
@@ -195,6 +208,7 @@ void test_derived_maps(void) {
   from_one_root(0);
   from_one_root(ranks - 1);
   rows_of_entries();
+  without_owners();
 
   phl_index_map map = round_robin();
   const int64_t ids[3] = {rank, rank + ranks, rank + 2 * ranks};

@@ -35,9 +35,6 @@ static phl_cartesian make_domain(grid* here) {
     here->at_lower[d] = here->lower[d] == 0;
     here->at_upper[d] = here->upper[d] == extents[d];
   }
-  options.rank_order = PHL_RANKS_FIRST_FASTEST;
-  FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
-      "one of the two");
   options.rank_order = 9;
   FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
       "does not exist");

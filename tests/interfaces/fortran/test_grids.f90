@@ -115,6 +115,10 @@ contains
     call check(stat /= 0, 'too many places of land')
     call domain%init(world, cells, halo=width, process_grid=[ranks + 1, 1], mask=merge(1, 0, any(wet, 2)))
     call check(all(domain%coordinates() == place), 'a mask of fewer dimensions')
+    call domain%init(world, [ranks + 2, 4], process_grid=[ranks + 2, 2], first_fastest=.true., &
+                     ranks=[0, 0, (modulo(i, ranks), i=0, 2 * ranks), -1])
+    call check(domain%blocks() == merge(5, 2, rank == 0), 'blocks of places that a table deals out')
+    call check(domain%owner([2, 2]) == 0 .and. domain%owner([ranks + 2, 4]) == -1, 'owners by a table')
   end subroutine
 
   !> The north side is folded: a scalar, and a component of a vector, which turns.

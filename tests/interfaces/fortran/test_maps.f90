@@ -317,6 +317,10 @@ contains
     end do
     call map%localize_in_place(faces)
     call check(all(faces == cells), 'localize: again, in place')
+    faces = reshape([5 * rank + 6, 5 * rank + 1, 0], [1, 3])
+    call map%from_cells(world, faces)
+    call map%localize_in_place(faces)
+    call check(all(faces == reshape([merge(2, 1, rank == 0), merge(1, 2, rank == 0), 0], [1, 3])), 'localize: without owners')
   end subroutine
 
   subroutine localize_rows()

@@ -48,20 +48,30 @@ def is_wet(index, cuts, wet):
     return wet[tuple(min(bisect_right(cut, i), len(cut) - 1) - 1 for i, cut in zip(index, cuts, strict=True))]
 
 
-def random_land(rng, extents, process_grid=None):
-    """Cuts per dimension, which places are wet (as many as ranks), and a mask that makes them so; the last dimension may be left out of it."""
+def random_land(rng, extents, process_grid=None, dealt=False):
+    """Cuts per dimension, which places are wet (as many as ranks, or more), and a mask that makes them so; the last dimension may be left out of it."""
     grid = process_grid or [1] * len(extents)
     while prod(grid) < COMM.size:
         grid = [int(rng.integers(1, min(3, extent) + 1)) for extent in extents]
     cuts = [[0, *sorted(rng.choice(np.arange(1, extent), parts - 1, replace=False).tolist()), extent] for extent, parts in zip(extents, grid, strict=True)]
     wet = np.zeros(grid, bool)
-    wet.flat[rng.choice(wet.size, COMM.size, replace=False)] = True
+    wet.flat[rng.choice(wet.size, rng.integers(COMM.size, wet.size + 1) if dealt else COMM.size, replace=False)] = True
     mask = np.zeros(extents, bool)
     for place in np.argwhere(wet):
         cells = mask[tuple(slice(cut[p], cut[p + 1]) for cut, p in zip(cuts, place, strict=True))]
         cells[...] = rng.random(cells.shape) < 0.3
         cells.flat[rng.integers(cells.size)] = True
     return cuts, wet, mask
+
+
+def deal(rng, wet, mask):
+    """Each rank some wet places, in any order; land by the mask or by the table."""
+    ranks = rng.permutation([*range(COMM.size), *rng.integers(COMM.size, size=wet.sum() - COMM.size)])
+    if rng.integers(2):
+        return {"rank_order": ranks.tolist(), "mask": mask}
+    table = np.full(wet.shape, -1)
+    table[wet] = ranks
+    return {"rank_order": table.ravel().tolist()}
 
 
 def domain_of(rng, folded=1 / 3, filled=False, **more):
@@ -71,16 +81,18 @@ def domain_of(rng, folded=1 / 3, filled=False, **more):
         periodic = [bool(rng.integers(2)) for _ in extents]
     widest = [min(3, (extent - 1) // len(folds)) if folds and d == folds[0].start[0] else 3 for d, extent in enumerate(extents)]
     halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
-    cuts, wet, mask = random_land(rng, extents)
+    dealt = bool(rng.integers(2))
+    cuts, wet, mask = random_land(rng, extents, dealt=dealt)
     order = ["last", "first", rng.permutation(COMM.size).tolist()][rng.integers(3)]
+    ranks = deal(rng, wet, mask) if dealt else {"rank_order": order, "mask": mask if COMM.rank == 0 else []}
     splits = [np.diff(cut).tolist() for cut in cuts]
     blocks = [int(rng.integers(1, 1 + min(2, min(parts) if filled else 2))) for parts in splits] if COMM.size < 4 else None
     domain = ph.CartesianDomain(
-        tuple(extents), halo, periodic, seams=folds, process_grid=wet.shape, splits=splits, blocks_per_rank=blocks, rank_order=order, mask=mask if COMM.rank == 0 else [], **more)
+        tuple(extents), halo, periodic, seams=folds, process_grid=wet.shape, splits=splits, blocks_per_rank=blocks, **ranks, **more)
     places = np.argwhere(wet)
     if order == "first":
         places = np.argwhere(wet.T)[:, ::-1]
-    for number, place in enumerate(places):
+    for number, place in enumerate([] if dealt else places):
         rank = order[number] if isinstance(order, list) else number
         assert domain.coordinates_of(rank) == tuple(place)
     stagger = tuple(int(points) for points in rng.integers(-1, 2, len(extents)))
@@ -90,10 +102,12 @@ def domain_of(rng, folded=1 / 3, filled=False, **more):
 def tiles_with_land(rng, model=None):
     tiles, extents, joined = seams.grid_of(rng)
     halo = [0, *(tuple(int(width) for width in rng.integers(0, (min(extents) - 1) // 2 + 1, 2)) for _ in extents)]
-    cuts, wet, mask = random_land(rng, (tiles, *extents))
+    dealt = bool(rng.integers(2))
+    cuts, wet, mask = random_land(rng, (tiles, *extents), dealt=dealt)
+    ranks = deal(rng, wet, mask) if dealt else {"mask": mask}
     blocks = [1, 1, int(rng.integers(1, 3))] if COMM.size < 4 else None
     domain = ph.CartesianDomain((tiles, *extents), halo, seams=joined, tile_axis=0, process_grid=wet.shape,
-                                splits=[np.diff(cut).tolist() for cut in cuts], blocks_per_rank=blocks, mask=mask)
+                                splits=[np.diff(cut).tolist() for cut in cuts], blocks_per_rank=blocks, **ranks)
     if model:
         return domain, lambda stagger: model(tiles, extents, joined, stagger)
     return domain, lambda stagger: LandTiles(tiles, extents, joined, stagger, cuts, wet)
