@@ -461,12 +461,9 @@ void stand_still(const Case& each, int rank, int victim) {
   const std::string thrown = run(action, mine ? Trap::sleeps : Trap::none, (length + 1) / 2);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const bool first =
-      std::string(each.name) == "first use";  // ranks have no channel yet to name the victim
   const bool names = thrown.find("rank " + std::to_string(victim)) != std::string::npos;
-  expect(mine || names || (first && !thrown.empty()),
-      std::string(each.name) + ", rank " + std::to_string(victim) + " still: after " +
-          std::to_string(seconds) + " s: " + thrown);
+  expect(mine || names, std::string(each.name) + ", rank " + std::to_string(victim) +
+                            " still: after " + std::to_string(seconds) + " s: " + thrown);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
 }
@@ -481,10 +478,9 @@ void stop_inside(const Case& each, const char* call, int rank, int victim) {
   if (rank == victim) stopped_in = call;
   const std::string thrown = run(action, Trap::none, -1);
   if (rank != victim) {
-    const bool first = std::string(each.name) == "first use";
     const bool names = thrown.find("rank " + std::to_string(victim)) != std::string::npos;
-    expect(names || (first && !thrown.empty()),
-        std::string(each.name) + ", rank " + std::to_string(victim) + " stopped: " + thrown);
+    expect(
+        names, std::string(each.name) + ", rank " + std::to_string(victim) + " stopped: " + thrown);
   }
   if (rank == 0) std::this_thread::sleep_for(std::chrono::seconds(still_s));
   if (rank == 0) kill(stopped, SIGCONT);
