@@ -101,12 +101,7 @@ Agreement found(const Communicator& comm) {
 }
 
 Agreement finish(const Communicator& comm) {
-  try {
-    for (PatientWait patience(comm, true); !agreement_is_over(comm);) patience.wait();
-  } catch (...) {
-    comm.abandon();
-    throw;
-  }
+  await(comm, [&] { return agreement_is_over(comm); });
   return found(comm);
 }
 
@@ -145,18 +140,14 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
 #ifdef PARHELION_SIMULATED
   check_mpi(MPI_Bcast(&told, sizeof told, MPI_BYTE, met.complainer, comm.handle()), "MPI_Bcast");
 #else
-  try {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(&told, sizeof told, MPI_BYTE, met.complainer, comm.handle(), &request),
-        "MPI_Ibcast");
-    PatientWait patience(comm, true);
-    for (int over = 0;
-        check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test"), over == 0;)
-      patience.wait();
-  } catch (...) {
-    comm.abandon();
-    throw;
-  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&told, sizeof told, MPI_BYTE, met.complainer, comm.handle(), &request),
+      "MPI_Ibcast");
+  await(comm, [&] {
+    int over = 0;
+    check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
+    return over != 0;
+  });
 #endif
   const std::string where = comm.size() > 1 ? concat("rank ", met.complainer, ": ") : "";
   throw Error(where + std::string(told.text.data(), told.length), static_cast<ErrorKind>(told.kind),
@@ -642,12 +633,7 @@ MPI_Comm create_comm(const Communicator& comm, std::function<MPI_Comm()> make) {
   for (int poll = 0; poll < polls; ++poll)
     if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");
   call.start(setup_time_limit(current != nullptr ? current->timeout_s() : 0));
-  try {
-    for (PatientWait patience(comm, true); !call.is_over();) patience.wait();
-  } catch (...) {
-    comm.abandon();
-    throw;
-  }
+  await(comm, [&] { return call.is_over(); });
   return call.result();
 }
 

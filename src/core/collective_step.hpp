@@ -52,7 +52,7 @@ constexpr const char* same_calls_everywhere =
 /// Per communicator (Communicator::collective_state), allocated with it: collective calls need no
 /// memory.
 struct CollectiveState {
-  std::uint64_t calls = 0;
+  std::uint64_t calls = -1;                  ///< beside the first, number 0
   std::uint64_t entered = 0, completed = 0;  ///< reductions
   std::uint64_t failed_after = 0;            ///< 1 + reductions entered by the failed rank, else 0
   Contribution mine{}, all{};
@@ -60,8 +60,8 @@ struct CollectiveState {
   ToldComplaint told{};
   std::array<std::uint64_t, 64> failures{};  ///< failures sent; MPI may read them late
   std::size_t failures_told = 0;
-  std::uint64_t told_waiting = 0, warned = 0;  ///< last call that did
-  std::map<int, Note> waiting{};               ///< by rank: notes of waiting ranks
+  std::uint64_t told_waiting = -1, warned = -1;  ///< last call that did
+  std::map<int, Note> waiting{};                 ///< by rank: notes of waiting ranks
   /// Detects ended ranks, if available.
   std::function<int()> lost{};           ///< an ended rank, or −1
   std::function<void(int)> tell_lost{};  ///< notifies neighbors
@@ -99,6 +99,17 @@ class PatientWait {
   int suspect_ = -1;
   WaitTime waited_;
 };
+
+/// Waits for an operation on `comm`'s memory, which failed ranks join too.
+template <class IsOver>
+void await(const Communicator& comm, IsOver&& is_over) {
+  try {
+    for (PatientWait patience(comm, true); !is_over();) patience.wait();
+  } catch (...) {
+    comm.abandon();
+    throw;
+  }
+}
 
 struct Agreement {
   int complainer = -1;  ///< lowest complaining rank, first of those that leave the call, or −1

@@ -13,8 +13,8 @@
 #include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
+#include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
-#include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
@@ -108,9 +108,33 @@ struct Communicator::Tags {
   void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
-// First reduction, on the user's communicator: out of memory; x and ~x, a hash of the environment.
+// On the user's communicator: 1 from each rank, 2 if it is out of memory; from many ranks, the
+// largest.
 struct Communicator::FirstStep {
-  std::array<std::uint64_t, 3> mine{}, all{};
+  static constexpr int few = 32;  // at most, ranks tell each other, so that errors name the missing
+  int mine = 1;
+  std::array<int, few> all{}, counts{}, places{};
+
+  void start(MPI_Comm user, MPI_Request* request) {
+    int size = 0;
+    check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
+    counts.fill(1);
+    std::iota(places.begin(), places.end(), 0);
+    static constexpr std::array<int, few> start{};
+    check_mpi(size > few ? MPI_Iallreduce(&mine, all.data(), 1, MPI_INT, MPI_MAX, user, request)
+                         : MPI_Ialltoallv(&mine, counts.data(), start.data(), MPI_INT, all.data(),
+                               counts.data(), places.data(), MPI_INT, user, request),
+        "MPI_Ialltoallv");
+  }
+  // While it is under way, for an error: which ranks it misses.
+  std::string missing(int rank, int size) const {
+    std::vector<int> ranks;
+    for (int other = 0; other < std::min(size, few); ++other)
+      if (other != rank && all[other] == 0) ranks.push_back(other);
+    if (size > few || ranks.empty())
+      return "some of the other ranks have not called, or stand still in the call";
+    return named_ranks(ranks) + (ranks.size() > 1 ? " have not called" : " has not called");
+  }
 };
 
 struct Communicator::State {
@@ -196,18 +220,17 @@ void require_numbers() {
   for (const char* variable : std::span(equal_variables).subspan(1)) number_told(variable);
 }
 
-// On the user's communicator: ranks cannot yet send notes about who is missing.
-void await_all(MPI_Comm user, const std::function<bool()>& have_come) {
+// On the user's communicator: ranks cannot yet send notes.
+void await_all(MPI_Comm user, const std::function<std::string(int rank, int size)>& missing,
+    const std::function<bool()>& have_come) {
   const double limit_s = setup_time_limit(0), start = MPI_Wtime();
   int rank = 0, size = 0;
   MPI_Comm_rank(user, &rank);
   MPI_Comm_size(user, &size);
   const auto not_within = [&](double seconds) {
-    const std::string others = size == 2 ? concat("rank ", 1 - rank, " has not called")
-                                         : "some of the other ranks have not called";
     return concat("not all ranks arrived within ", seconds_text(seconds), ": rank ", rank,
         " is in the first call of this library on a communicator of ", size,
-        " ranks, which is collective, and ", others, ". ", same_calls_everywhere);
+        " ranks, which is collective, and ", missing(rank, size), ". ", same_calls_everywhere);
   };
   bool warned = !tells_of_waits(rank, size);
   Patience patience;
@@ -303,74 +326,63 @@ Communicator::Communicator(MPI_Comm user) {
   make_from(user);
 }
 
-// Ranks out of memory tell the first reduction, which allocates nothing.
+// Ranks out of memory tell the others by the first step, which allocates nothing.
 void Communicator::make_from(MPI_Comm user) {
   std::unique_ptr<std::shared_ptr<State>> made;
-  std::optional<BlockingCall> split;  // of the node
-  Hash environment;
-  bool failed = false;
   try {
     made = std::make_unique<std::shared_ptr<State>>(std::make_shared<State>());
-    split.emplace([state = made->get()] { return split_node(state->handle, state->rank); });
-    for (const char* variable : equal_variables) environment.add_range(value_of(variable));
     (*made)->collective.node_threads = usable_threads();
   } catch (const std::bad_alloc&) {
-    failed = true;
+    made.reset();
   }
-  static FirstStep without_memory;
-  FirstStep& first = made ? (*made)->first : without_memory;
-  const bool no_number = complaint_of(require_numbers).any;
-  first.mine = {failed ? 2u : no_number ? 1u : 0u, environment.value(), ~environment.value()};
-  const auto step = [&](const std::function<bool()>& have_come) {
-    try {
-      await_all(user, have_come);
-    } catch (...) {
-      if (made) orphan(*made);  // MPI may still write it
-      throw;
-    }
-  };
 #ifdef PARHELION_SIMULATED  // polling takes simulated time
   MPI_Comm own = MPI_COMM_NULL;
-  static_cast<void>(step);
   check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
   state_ = *made;
   state_->adopt(own);
 #else
+  static FirstStep without_memory{2};
+  FirstStep& first = made ? (*made)->first : without_memory;
   MPI_Request request = MPI_REQUEST_NULL;
   const auto is_complete = [&] {
     int complete = 0;
     check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
     return complete != 0;
   };
-  check_mpi(MPI_Iallreduce(first.mine.data(), first.all.data(), first.mine.size(), MPI_UINT64_T,
-                MPI_MAX, user, &request),
-      "MPI_Iallreduce");
-  step(is_complete);
-  if (first.all[0] > 1)
+  const auto step = [&] {
+    try {
+      await_all(user, [&](int rank, int size) { return first.missing(rank, size); }, is_complete);
+    } catch (...) {
+      if (made) orphan(*made);  // MPI may still write it
+      throw;
+    }
+  };
+  first.start(user, &request);
+  step();
+  if (std::ranges::max(first.all) > 1)
     throw Error(
         "out of memory on some rank, in the first call of this library on a communicator: use "
         "more ranks or a smaller problem",
         ErrorKind::system, KnownTo::all_ranks);
   state_ = *made;
   check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
-  step(is_complete);
+  step();
   state_->adopt(state_->duplicate);
-  if (first.all[0] == 1) validate_together(*this, require_numbers);
-  if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
+  collectively(*this, "the first call on a communicator", [&] {
     require_equal(
         *this, "environment variables",
         [](Properties& told) {
           for (const char* variable : equal_variables) told.add(variable, value_of(variable));
         },
-        "set the same ones on every rank");
-  split->start(setup_time_limit(0));
-  step([&] { return split->is_over(); });
-  state_->node_handle = split->result();
-  CpuMask& threads = state_->collective.node_threads;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
-                state_->node_handle, &request),
-      "MPI_Iallreduce");
-  step(is_complete);
+        "set the same ones on every rank", require_numbers);
+    state_->node_handle =
+        create_comm(*this, [of = handle(), rank = rank()] { return split_node(of, rank); });
+    CpuMask& threads = state_->collective.node_threads;
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), threads.size(), MPI_UINT64_T, MPI_BOR,
+                  state_->node_handle, &request),
+        "MPI_Iallreduce");
+    await(*this, is_complete);
+  });
 #endif
   check_mpi(MPI_Comm_set_attr(user, attribute_key(), made.release()), "MPI_Comm_set_attr");
 }

@@ -432,7 +432,8 @@ CartesianDomain::CartesianDomain(
             table, wet_.empty() ? places_of(grid) : wet_.count(), !wet_.empty(), comm_.size());
       require((wet_.empty() && std::ranges::find(table, -1) == table.end()) ||
                   options.algorithm == Algorithm::standard,
-          "the staged algorithm forwards corners through neighbors, and land has no ranks: use the "
+          "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: "
+          "use the "
           "standard algorithm with land");
       seams_ = validate_seams(extents, options);
       tile_axis_ = options.tile_axis;

@@ -85,42 +85,54 @@ struct IndexMap::State {
     return found == operations.end() ? nullptr : found->get();
   }
   const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
-  CellsOperation& idle(CellArrays given, MapCall call, bool in_halves = false) {
+  // `first` uses a new operation inside of the agreement.
+  CellsOperation* idle(CellArrays given, MapCall call, bool in_halves, auto&& first) {
     const bool sums = call == MapCall::reduce_shared;
     if (counting && sums) refuse("a subset has no sums of shared points: use the original map");
     if (CellsOperation* known = find([&](const CellsOperation& each) {
           return !each.under_way() && each.fits(given, call, in_halves);
         })) {
       check(given);
-      return *known;
+      return known;
     }
     auto found = points;  // kept if all ranks succeed
+    const auto make = [&]() -> std::unique_ptr<CellsOperation> {
+      if (counting)
+        return std::make_unique<MaskedExchange>(*counting, places_or_null(), given, options);
+      if (!sums)
+        return std::make_unique<MapExchange>(pattern, places_or_null(), in_halves, given, options);
+      if (!found) found = std::make_shared<const SharedPoints>(find_shared_points(domain));
+      return std::make_unique<SharedReduction>(
+          *found, domain.owned(), given, options, places_or_null());
+    };
     auto made = collectively(pattern.communicator,
         sums ? "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index "
                "map"
              : first_exchange,
-        setup_limit(options), [&]() -> std::unique_ptr<CellsOperation> {
+        setup_limit(options), [&] {
           check(given);
           operations.reserve(operations.size() + 1);
-          if (counting)
-            return std::make_unique<MaskedExchange>(*counting, places_or_null(), given, options);
-          if (!sums)
-            return std::make_unique<MapExchange>(
-                pattern, places_or_null(), in_halves, given, options);
-          if (!found) found = std::make_shared<const SharedPoints>(find_shared_points(domain));
-          return std::make_unique<SharedReduction>(
-              *found, domain.owned(), given, options, places_or_null());
+          auto each = make();
+          first(*each);
+          return each;
         });
     points = std::move(found);
-    return *operations.emplace_back(std::move(made));
+    operations.push_back(std::move(made));
+    return nullptr;
+  }
+  CellsOperation& prepared(CellArrays given, MapCall call, bool in_halves = false) {
+    CellsOperation* const known = idle(given, call, in_halves, [](CellsOperation&) {});
+    return known != nullptr ? *known : *operations.back();
   }
   void run(CellArrays given, MapCall call, Reduction reduction) {
     const CellArrays all = complete(given, reduction);
-    idle(all, call).run(all, call, reduction);
+    const auto go = [&](CellsOperation& each) { each.run(all, call, reduction); };
+    if (reduction.by() != nullptr) return go(prepared(all, call));  // what it calls is unknown
+    if (CellsOperation* const known = idle(all, call, false, go)) go(*known);
   }
   void begin(CellArrays given, MapCall call, Reduction reduction) {
     const CellArrays all = complete(given, reduction);
-    idle(all, call, true).begin(all, call, reduction);
+    prepared(all, call, true).begin(all, call, reduction);
   }
 
   void check(CellArrays given) const {
@@ -243,11 +255,11 @@ const Pattern& IndexMap::pattern() const { return state_->pattern; }
 // What fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
   const CellArrays all = state_->complete(arrays);
-  state_->idle(all, MapCall::reverse);
-  if (places()) state_->idle(all, MapCall::reverse, true);
+  state_->prepared(all, MapCall::reverse);
+  if (places()) state_->prepared(all, MapCall::reverse, true);
 }
 void IndexMap::prepare_shared(const CellArrays& arrays) const {
-  state_->idle(state_->complete(arrays), MapCall::reduce_shared);
+  state_->prepared(state_->complete(arrays), MapCall::reduce_shared);
 }
 
 void IndexMap::forward(const CellArrays& arrays) const {
