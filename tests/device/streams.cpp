@@ -180,6 +180,13 @@ CASE("memory that handles do not share is told apart, and messages go instead") 
     Exchange(pool.domain, {solver.field(), pool.field(), another}, {"device_ipc"});
   };
   EXPECT_TRUE(holds(error_of(refused), "field 1 " + why));
+  const CartesianDomain larger(
+      {4 * pool.ranks, 600}, {.halo = 1, .periodic = true, .process_grid = {pool.ranks, 1}});
+  const auto beyond = [&] {
+    Exchange(larger, {view(larger, Solver::on_device(solver.u))}, {"device_ipc"});
+  };
+  EXPECT_TRUE(
+      holds(error_of(beyond), "field 0 " + why));  // mapped by the program: of several allocations
   const Exchange chosen(pool.domain, {pool.field()});
   EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
   EXPECT_TRUE(holds(chosen.explain(), why));
@@ -280,6 +287,8 @@ CASE("views find out where arrays are, and arrays of several places are refused"
   EXPECT_EQ(there.space, MemorySpace::device);
   EXPECT_GE(device_of(Solver::on_device(solver.u)), 0);
   EXPECT_EQ(device_of(host.data()), -1);
+  const auto locked = make_executor(MemorySpace::device, 1, there.blocks[0].first)->allocate(8);
+  EXPECT_EQ(device_of(locked.get()), -1);
   EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {here, there}); }),
       "an exchange of fields in host and in device memory: make one for each"));
   Field wrong = here;
@@ -432,6 +441,25 @@ CASE("exchanges of arrays on two devices run each on its own") {
   }
 }
 
+CASE("a default stream is that of the array's device, not of the current one") {
+  if (driver_against_us().choose == nullptr) return;
+  Solver there(1);
+  const Solver here(0);  // whose device is the current one
+  Exchange exchange(there.domain, {there.field()}, {"mpi"});
+  void* const own = std::exchange(there.stream, nullptr);
+  for (int time = 0; time < 20; ++time) {
+    there.start(time);
+    exchange(*queue_of_stream(nullptr, Solver::on_device(there.u)));
+    there.copy(there.u, there.seen);
+    there.choose(1), there.driver.make_current();
+    there.driver.synchronize_stream(nullptr);
+    void* context = nullptr;
+    there.driver.pop_context(&context);
+    there.expect_ghosts(time);
+  }
+  there.stream = own;
+}
+
 // One rank only, because others would wait for the rank that failed.
 CASE("each call of the driver that fails becomes an error, and nothing is left") {
   if (Communicator(MPI_COMM_WORLD).size() > 1 || driver_against_us().fail == nullptr) return;
@@ -537,7 +565,9 @@ CASE("a driver that is too old, or none, is told by name") {
                                  ? "is of HIP 5.7: a driver of HIP 6.0 or newer is needed: update"
                                  : "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: "
                                    "update it"));
-  else if (!driver_against_us()) EXPECT_TRUE(holds(error, "no driver of CUDA is in use"));
+  else if (std::getenv("PARHELION_CUDA") != nullptr && !driver_against_us())
+    EXPECT_TRUE(holds(error_of([] { queue_of_stream(nullptr); }),
+        "has no cuDriverGetVersion: a driver of CUDA 11.0 or newer is needed"));
 }
 
 CASE("calls that take arrays in the host's memory alone refuse others on every rank") {
