@@ -136,6 +136,8 @@ def bench_document(record: Record) -> dict[str, Any]:
     state, usual = most_samples(states)
     head = headline(usual)
     floor = over_floor(head.speeds)
+    shown = [(cores, case, entry) for cores, some in states for case, entry in with_case(some) if entry.ran]
+    timed = {(entry.name, str(entry.params), entry.variant) for *_, entry in shown}
     return {
         "schema": "parhelion.bench/1",
         "benchmark": record.run.benchmark,
@@ -148,9 +150,10 @@ def bench_document(record: Record) -> dict[str, Any]:
                                    "time_over_floor": floor.value, "time_over_floor_ci95": floor.interval},
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cores": state,
-        "cases": [_timing(cores, case, entry) for cores, some in states for case, entry in with_case(some) if entry.ran],
+        "cases": [_timing(*each) for each in shown],
         **(sweep_document(record, cases, states) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
-        "not_run": [_who(entry) | {"skipped": entry.skipped, "error": entry.error} for entry in entries(cases) if not entry.ran],
+        "not_run": [_who(entry) | {"skipped": "its samples are of a rare or unknown state of the cores" if entry.ran else entry.skipped, "error": entry.error}
+                    for entry in entries(cases) if (entry.name, str(entry.params), entry.variant) not in timed],
     }
 
 

@@ -116,9 +116,10 @@ def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[st
 
 def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
                 foot: Sequence[Sequence[Word]], kind: str = "", state: str = "") -> Table:
-    shared, parameters = ", ".join(f"{name} {value}" for name, value in constant(cases).items()), varying(cases)
+    shared = ", ".join([*(f"{name} {value}" for name, value in constant(cases).items()), *([state] if state else [])])
+    parameters = varying(cases)
     rows = [[*values(case, parameters), *each] for case, each in zip(in_order(cases), cells, strict=True)]
-    return Table([*parameters, *names], rows, len(parameters), beside(f"{benchmark}: {shared}", state), caption, kind=kind, foot=foot)
+    return Table([*parameters, *names], rows, len(parameters), f"{benchmark}: {shared}", caption, kind=kind, foot=foot)
 
 
 def values(case: CaseResult, parameters: Sequence[str]) -> list[Word]:

@@ -273,6 +273,19 @@ def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor
         assert over_floor(of_variant(cases, "floor_get")).value == 1 and over_floor(of_variant(cases, "absent")).value is None
 
 
+def test_a_timing_whose_samples_are_all_of_a_rare_core_state_is_told_as_left_out(tmp_path):
+    path = synthetic.write_record(tmp_path / "run", launches=3, variants=("auto", "hand_packed"), cases=synthetic.halo_cases((1, 2), (1, 2, 4)))
+    lines = [json.loads(line) for line in (path / "record.jsonl").read_text().splitlines()]
+    for case in (line for line in lines if line["type"] == "case"):
+        rare = (case["params"]["halo"], case["params"]["fields"], case["variant"]) == (2, 4, "auto")
+        case["probe_ns"] = [210.0 if rare else 50.0] * len(case["samples"])
+    (path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    document = bench_document(read_record(path))
+    (left_out,) = document["not_run"]
+    assert (left_out["params"]["halo"], left_out["params"]["fields"], left_out["variant"]) == (2, 4, "auto") and "rare" in left_out["skipped"]
+    assert len(document["cases"]) == 11 and {case["cores"] for case in document["cases"]} == {"cores near (50 ns)"}
+
+
 @pytest.mark.parametrize(("near", "cores", "speed"), [(0.75, "cores near (50 ns)", 2), (0.25, "cores far (210 ns)", 0.5)])
 def test_the_headline_is_that_of_the_core_state_of_most_samples(tmp_path, near, cores, speed):
     record = read_record(synthetic.write_two_states(tmp_path / "run", near))
