@@ -23,7 +23,7 @@ struct GatherParams {
   }
 };
 
-/// Copies the `count` cells of `array` in `index` to `to`, contiguously.
+/// Copies `count` cells of `array`, with the indices in `index`, contiguously to `to`.
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
     std::byte* to);
 

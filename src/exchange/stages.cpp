@@ -238,8 +238,8 @@ class StageExchange {
   bool must_poll_ = false, calls_mpi_ = false;
 };
 
-// Sends the rank whose reduction failed along with values that one stage combines for the next. Only
-// user-defined reductions can fail.
+// Sends the rank whose reduction failed along with values that one stage combines for the next.
+// Only user-defined reductions can fail.
 class FailureNotes {
  public:
   // Collective.

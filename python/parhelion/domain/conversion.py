@@ -136,7 +136,7 @@ def _graph(forest: Any) -> tuple[int, np.ndarray, np.ndarray]:
 def _ids_of(remote: np.ndarray, sizes: np.ndarray, first: np.ndarray) -> np.ndarray:
     ranks, roots = remote.T
     if len(ranks) and not (0 <= ranks.min() and ranks.max() < len(sizes)):
-        raise ValueError(f"a leaf has its root on rank {ranks.max()}: there are {len(sizes)} ranks")
+        raise ValueError(f"a leaf has its root on rank {ranks.max()}, but there are {len(sizes)} ranks")
     wrong = np.flatnonzero((roots < 0) | (roots >= sizes[ranks]))
     if len(wrong):
         rank, root = remote[wrong[0]]

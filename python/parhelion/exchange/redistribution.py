@@ -33,7 +33,7 @@ class Redistribution:
         axes: for grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`. This keeps the undivided axis of an FFT's
             pencils contiguous.
 
-    Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are not a permutation or differ.
+    Raises ValueError or TypeError on every rank for domains with different cells or communicators, and for axes that are not a permutation or differ.
 
         redistribute = ph.Redistribution(rows, columns)
         redistribute(u, v)                       # u of rows → v of columns

@@ -90,7 +90,7 @@ class Case:
         """The process grid, or candidates for `ranks`, with the places that get a rank."""
         others = [name for name in GRIDS_ALONE if getattr(self, name)]
         if others:
-            raise PlacementError(f"--mask goes with a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
+            raise PlacementError(f"--mask needs a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
         if not self.mask or bool(self.grid) == bool(self.ranks):
             raise PlacementError("give --mask, and either the process grid with --grid or the number of ranks with --ranks")
         if self.grid:

@@ -229,7 +229,8 @@ static void exchange_cells(void) {
   GOOD(phl_exchange_forward(exchange, &moved, 1));
   for (int i = 0; i < 2 * ghosts; ++i) CHECK(other[i] == (float)(2 * ids[i / 2] + i % 2));
   moved.ghosts = NULL;
-  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE, "ghosts elsewhere than in the constructor");
+  FAILS(phl_exchange_forward(exchange, &moved, 1), PHL_ERROR_VALUE,
+      "ghosts elsewhere than in the constructor");
   free(other);
   phl_exchange one = NULL;
   const int first = 0;

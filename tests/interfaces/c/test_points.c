@@ -106,7 +106,7 @@ void test_points(void) {
   GOOD(phl_exchange_traffic(exchange, PHL_FORWARD, NULL, &messages));
   CHECK(messages <= 2);
   field[1].stagger[1] = 1;
-  FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "differs in stagger");
+  FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "another stagger");
   field[1].stagger[1] = 2;
   phl_exchange wrong = NULL;
   FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,

@@ -197,5 +197,5 @@ def test_parts_of_a_data_set_send_each_cell_once_to_a_node(tmp_path):
 def test_a_graph_is_no_grid_and_needs_as_many_ranks_as_parts(tmp_path):
     file = groups_of_parts(tmp_path)
     assert "leave out --grid" in place("--graph", file, "--grid", "8x4", "--nodes", 4).output
-    assert "32 parts, the machine 16 ranks" in place("--graph", file, "--topology", "node:2 core:8").output.replace("\n", " ")
+    assert "32 parts, but the machine has 16 ranks" in place("--graph", file, "--topology", "node:2 core:8").output.replace("\n", " ")
     assert "no such data set" in place("--graph", tmp_path / "nowhere", "--nodes", 4).output.replace("\n", " ")
