@@ -118,12 +118,16 @@ int family_of(const std::string& version) {
   return 0;
 }
 
-// An MPI of a different family from this library's, else empty.
-std::string other_mpi() {
+// Why an MPI of a different family from this library's cannot be used, else empty.
+std::string why_not_other_mpi() {
   const int own = family_of(built_for);
   for (const std::string& version : {library_version(), fortran_library_version()})
     if (const int family = family_of(version); own != 0 && family != 0 && family != own)
-      return name_of(version);
+      return "this program was linked with " + name_of(version) +
+             ", and the Parhelion that it uses was built for " + built_for +
+             ": compile and link it with the mpicc, mpicxx or mpifort of " + built_for +
+             ", or install Parhelion for the program's MPI (make install "
+             "MPI=/path/of/its/mpicxx)";
   return {};
 }
 
@@ -206,6 +210,8 @@ std::string why_mpi_will_not_start() {
   const bool refuses_pmix = version.starts_with("MPICH") && pmix && !pmi && !has_pmix_of_its_own();
   const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
   if (!refuses_pmix && !needs_pmix) return {};
+  const std::string other = why_not_other_mpi();
+  if (!other.empty()) return other;
   return name_of(version) +
          (refuses_pmix ? " does not support PMIx, the only interface of this launcher"
                        : " needs PMIx, which this srun does not offer") +
@@ -242,14 +248,8 @@ void require_all_ranks(MPI_Comm user) {
 }
 
 void require_own_mpi() {
-  static const std::string other = other_mpi();
-  if (!other.empty())
-    throw Error("this program was linked with " + other +
-                    ", and the Parhelion that it uses was built for " + built_for +
-                    ": compile and link it with the mpicc, mpicxx or mpifort of " + built_for +
-                    ", or install Parhelion for the program's MPI (make install "
-                    "MPI=/path/of/its/mpicxx)",
-        ErrorKind::communication);
+  static const std::string why = why_not_other_mpi();
+  if (!why.empty()) throw Error(why, ErrorKind::communication);
 }
 
 }  // namespace parhelion
