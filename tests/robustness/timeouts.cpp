@@ -107,7 +107,7 @@ CASE("the time limit holds on a busy machine") {
   done = true;
   for (std::thread& each : others) each.join();
   if (comm.rank() == 0) EXPECT_TRUE(holds(refusal.text, "no answer within 0.5 s"));
-  EXPECT_LT(waited.count(), 3);
+  EXPECT_LT(waited.count(), 5);
 }
 
 CASE("memory of a given-up exchange is not used again: neighbors in a later stage write there") {
