@@ -70,7 +70,7 @@ class Waiter {
   void pause_slowly(const std::function<std::string()>& what) {
     if (!sleeps_) {
       if (!advance_background()) sched_yield();
-      if (polls_ % 256 == 0) watch(what);
+      if (polls_ % 8 == 0) watch(what);
       return;
     }
     if (advance_background()) return;

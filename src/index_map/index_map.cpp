@@ -85,15 +85,14 @@ struct IndexMap::State {
     return found == operations.end() ? nullptr : found->get();
   }
   const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
-  // `first` uses a new operation inside of the agreement.
-  CellsOperation* idle(CellArrays given, MapCall call, bool in_halves, auto&& first) {
+  CellsOperation& idle(CellArrays given, MapCall call, bool in_halves = false) {
     const bool sums = call == MapCall::reduce_shared;
     if (counting && sums) refuse("a subset has no sums of shared points: use the original map");
     if (CellsOperation* known = find([&](const CellsOperation& each) {
           return !each.under_way() && each.fits(given, call, in_halves);
         })) {
       check(given);
-      return known;
+      return *known;
     }
     auto found = points;  // kept if all ranks succeed
     const auto make = [&]() -> std::unique_ptr<CellsOperation> {
@@ -113,26 +112,20 @@ struct IndexMap::State {
           check(given);
           operations.reserve(operations.size() + 1);
           auto each = make();
-          first(*each);
+          // Transports allocate more in their first exchange: here, an error is everybody's.
+          if (call == MapCall::forward) each->run(given, call, Reduction::replace);
           return each;
         });
     points = std::move(found);
-    operations.push_back(std::move(made));
-    return nullptr;
-  }
-  CellsOperation& prepared(CellArrays given, MapCall call, bool in_halves = false) {
-    CellsOperation* const known = idle(given, call, in_halves, [](CellsOperation&) {});
-    return known != nullptr ? *known : *operations.back();
+    return *operations.emplace_back(std::move(made));
   }
   void run(CellArrays given, MapCall call, Reduction reduction) {
     const CellArrays all = complete(given, reduction);
-    const auto go = [&](CellsOperation& each) { each.run(all, call, reduction); };
-    if (reduction.by() != nullptr) return go(prepared(all, call));  // what it calls is unknown
-    if (CellsOperation* const known = idle(all, call, false, go)) go(*known);
+    idle(all, call).run(all, call, reduction);
   }
   void begin(CellArrays given, MapCall call, Reduction reduction) {
     const CellArrays all = complete(given, reduction);
-    prepared(all, call, true).begin(all, call, reduction);
+    idle(all, call, true).begin(all, call, reduction);
   }
 
   void check(CellArrays given) const {
@@ -255,11 +248,11 @@ const Pattern& IndexMap::pattern() const { return state_->pattern; }
 // What fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
   const CellArrays all = state_->complete(arrays);
-  state_->prepared(all, MapCall::reverse);
-  if (places()) state_->prepared(all, MapCall::reverse, true);
+  state_->idle(all, MapCall::reverse);
+  if (places()) state_->idle(all, MapCall::reverse, true);
 }
 void IndexMap::prepare_shared(const CellArrays& arrays) const {
-  state_->prepared(state_->complete(arrays), MapCall::reduce_shared);
+  state_->idle(state_->complete(arrays), MapCall::reduce_shared);
 }
 
 void IndexMap::forward(const CellArrays& arrays) const {

@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "robustness/work.hpp"
 #include "support/cases.hpp"
@@ -84,6 +86,28 @@ CASE(
     Work again(domain, route.transport, 1, {.timeout_s = 60});
     EXPECT_EQ(again.round_trip(Direction::forward, 1), "");
   }
+}
+
+// Each poll of a wait on MPI yields the core: with others' threads on it, for milliseconds.
+CASE("the time limit holds on a busy machine") {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) return;
+  const CartesianDomain domain({12, 8, 8}, {.halo = 1, .process_grid = {comm.size(), 1, 1}});
+  Work work(domain, "mpi", 0, {.timeout_s = 0.5});
+  std::atomic<bool> done{false};
+  std::vector<std::thread> others;
+  if (comm.rank() == 0)
+    for (unsigned k = 0; k < 8 * std::thread::hardware_concurrency(); ++k)
+      others.emplace_back([&] {
+        while (!done) continue;
+      });
+  const auto start = std::chrono::steady_clock::now();
+  const Refusal refusal = left_alone(work.exchange(), comm.rank());
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+  done = true;
+  for (std::thread& each : others) each.join();
+  if (comm.rank() == 0) EXPECT_TRUE(holds(refusal.text, "no answer within 0.5 s"));
+  EXPECT_LT(waited.count(), 5);
 }
 
 CASE("memory of a given-up exchange is not used again: neighbors in a later stage write there") {
