@@ -28,7 +28,6 @@ alignas(4096) constexpr unsigned char hip_kernels[] = {
 #endif
 };
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
-constexpr int out_of_memory = 2;
 constexpr const char* in_capture =
     "a stream is captured into a graph, and messages need the host: begin and end the exchange "
     "outside of the capture";
