@@ -449,22 +449,28 @@ CASE("exchanges of arrays on two devices run each on its own") {
 }
 
 CASE("a default stream is that of the array's device, not of the current one") {
-  if (driver_against_us().choose == nullptr) return;
-  Solver there(1);
-  const Solver here(0);  // whose device is the current one
-  Exchange exchange(there.domain, {there.field()}, {"mpi"});
-  void* const own = std::exchange(there.stream, nullptr);
-  for (int time = 0; time < 20; ++time) {
-    there.start(time);
-    exchange(*queue_of_stream(nullptr, Solver::on_device(there.u)));
-    there.copy(there.u, there.seen);
-    there.choose(1), there.driver.make_current();
-    there.driver.synchronize_stream(nullptr);
-    void* context = nullptr;
-    there.driver.pop_context(&context);
-    there.expect_ghosts(time);
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.choose == nullptr) return;
+  const bool had_pools = driver.has_pools();
+  for (const int pools : {0, 1}) {  // whose memory has no context
+    driver.set_pools(pools);
+    Solver there(1);
+    const Solver here(0);  // whose device is the current one
+    Exchange exchange(there.domain, {there.field()}, {"mpi"});
+    void* const own = std::exchange(there.stream, nullptr);
+    for (int time = 0; time < 20; ++time) {
+      there.start(time);
+      exchange(*queue_of_stream(nullptr, Solver::on_device(there.u)));
+      there.copy(there.u, there.seen);
+      there.choose(1), driver.make_current();
+      driver.synchronize_stream(nullptr);
+      void* context = nullptr;
+      driver.pop_context(&context);
+      there.expect_ghosts(time);
+    }
+    there.stream = own;
   }
-  there.stream = own;
+  driver.set_pools(had_pools ? 2 : 0);
 }
 
 // One rank only, because others would wait for the rank that failed.
