@@ -1,5 +1,8 @@
 // Exchanges of device arrays: their order with the program's streams, rejected input, failing
 // driver calls.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -19,6 +22,7 @@
 #include "support/exchanging.hpp"
 #include "support/slow_memory.hpp"
 #include "support/transports.hpp"
+#include "transport/factories.hpp"
 
 using namespace test;
 
@@ -154,7 +158,8 @@ CASE("another array at the addresses of one that was freed is found anew") {
   auto solver = std::make_unique<Solver>();
   if (!shares_memory(*solver)) return;
   Exchange exchange(solver->domain, {solver->field()}, {"device_ipc"});
-  for (int time = 0; time < 6; ++time) {
+  const std::size_t alive = driver_against_us().alive();
+  for (int time = 0; time < 30; ++time) {
     const double* const before = Solver::on_device(solver->u);
     solver.reset();  // neighbors have mapped it
     solver = std::make_unique<Solver>();
@@ -166,6 +171,7 @@ CASE("another array at the addresses of one that was freed is found anew") {
     solver->driver.synchronize_stream(solver->stream);
     solver->expect_ghosts(time);
   }
+  EXPECT_LT(driver_against_us().alive(), alive + 25);  // old mappings are closed
 }
 
 CASE("memory that handles do not share is told apart, and messages go instead") {
@@ -181,7 +187,7 @@ CASE("memory that handles do not share is told apart, and messages go instead") 
   };
   EXPECT_TRUE(holds(error_of(refused), "field 1 " + why));
   const CartesianDomain larger(
-      {4 * pool.ranks, 600}, {.halo = 1, .periodic = true, .process_grid = {pool.ranks, 1}});
+      {40 * pool.ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {pool.ranks, 1}});
   const auto beyond = [&] {
     Exchange(larger, {view(larger, Solver::on_device(solver.u))}, {"device_ipc"});
   };
@@ -296,7 +302,8 @@ CASE("views find out where arrays are, and arrays of several places are refused"
   EXPECT_TRUE(holds(error_of([&] { Exchange(solver.domain, {wrong}); }),
       "is in the host's memory: set the space of its view to host"));
   EXPECT_TRUE(holds(error_of([&] { exchange(here); }), "an array is in the host's memory"));
-  EXPECT_TRUE(holds(exchange.explain(), "copies by a kernel on device"));
+  EXPECT_TRUE(holds(exchange.explain(),
+      "copies by a kernel on device " + std::to_string(device_of(Solver::on_device(solver.u)))));
   Field unknown = there;  // like a view created before the driver was loaded
   unknown.space = MemorySpace::host;
   Exchange found(solver.domain, {unknown});
@@ -442,22 +449,28 @@ CASE("exchanges of arrays on two devices run each on its own") {
 }
 
 CASE("a default stream is that of the array's device, not of the current one") {
-  if (driver_against_us().choose == nullptr) return;
-  Solver there(1);
-  const Solver here(0);  // whose device is the current one
-  Exchange exchange(there.domain, {there.field()}, {"mpi"});
-  void* const own = std::exchange(there.stream, nullptr);
-  for (int time = 0; time < 20; ++time) {
-    there.start(time);
-    exchange(*queue_of_stream(nullptr, Solver::on_device(there.u)));
-    there.copy(there.u, there.seen);
-    there.choose(1), there.driver.make_current();
-    there.driver.synchronize_stream(nullptr);
-    void* context = nullptr;
-    there.driver.pop_context(&context);
-    there.expect_ghosts(time);
+  const DriverAgainstUs& driver = driver_against_us();
+  if (driver.choose == nullptr) return;
+  const bool had_pools = driver.has_pools();
+  for (const int pools : {0, 1}) {  // whose memory has no context
+    driver.set_pools(pools);
+    Solver there(1);
+    const Solver here(0);  // whose device is the current one
+    Exchange exchange(there.domain, {there.field()}, {"mpi"});
+    void* const own = std::exchange(there.stream, nullptr);
+    for (int time = 0; time < 20; ++time) {
+      there.start(time);
+      exchange(*queue_of_stream(nullptr, Solver::on_device(there.u)));
+      there.copy(there.u, there.seen);
+      there.choose(1), driver.make_current();
+      driver.synchronize_stream(nullptr);
+      void* context = nullptr;
+      driver.pop_context(&context);
+      there.expect_ghosts(time);
+    }
+    there.stream = own;
   }
-  there.stream = own;
+  driver.set_pools(had_pools ? 2 : 0);
 }
 
 // One rank only, because others would wait for the rank that failed.
@@ -500,11 +513,13 @@ CASE("each call of the driver that fails becomes an error, and nothing is left")
   const std::size_t alive = solver.driver.alive();
   for (const Way way : {on_stream, at_once, begun, reverse}) {
     CAPTURE(static_cast<int>(way));
-    int failed = 0;
+    int failed = 0, waits = 0;
     for (long long call = 0;; ++call) {
       const std::string error = use(way, call);
       if (error == "not reached") break;
       failed += !error.empty();
+      waits +=
+          holds(error, "cuCtxSynchronize failed") || holds(error, "hipDeviceSynchronize failed");
       CAPTURE(std::string(solver.driver.failed()));
       // Without its context, nothing of it can be given back.
       const std::string made_to_fail = solver.driver.failed();
@@ -515,6 +530,7 @@ CASE("each call of the driver that fails becomes an error, and nothing is left")
       ASSERT_FALSE(testing::Test::HasFailure());
     }
     EXPECT_GT(failed, 20);
+    EXPECT_EQ(waits > 0, way == at_once || way == begun);
   }
 }
 
@@ -531,7 +547,10 @@ CASE("a device without memory is an error on every rank or on none, and nothing 
       std::optional<Exchange> exchange;
       try {
         exchange.emplace(solver.domain, std::vector{solver.field()}, ExchangeOptions{transport});
-      } catch (const std::exception&) {  // also std::bad_alloc
+      } catch (const std::exception& error) {  // also std::bad_alloc
+        if (holds(error.what(), "cuMemAlloc failed")) {
+          EXPECT_TRUE(holds(error.what(), "free memory of the device")) << error.what();
+        }
       }
       more = solver.driver.is_exhausted();
       solver.driver.exhaust(-1);
@@ -866,6 +885,20 @@ CASE("auto tries whether MPI moves device memory if MPI says so, or if the list 
     unsetenv("PARHELION_AUTO");
     MPI_Comm_free(&handle);
   }
+}
+
+CASE("addresses that the host does not have are shielded, and given back") {
+  const auto bytes = static_cast<std::size_t>(2 * sysconf(_SC_PAGESIZE));
+  const auto map = [bytes](void* at, int how) {
+    return mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
+  };
+  void* const first = map(nullptr, 0);
+  munmap(first, bytes);
+  auto shielded = shield(static_cast<std::byte*>(first), static_cast<byte_count>(bytes));
+  *static_cast<char*>(first) = 1;
+  shielded.reset();
+  EXPECT_EQ(map(first, MAP_FIXED_NOREPLACE), first);
+  munmap(first, bytes);
 }
 
 CASE("nothing is left with the driver in the end") {

@@ -28,7 +28,6 @@ alignas(4096) constexpr unsigned char hip_kernels[] = {
 #endif
 };
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
-constexpr int out_of_memory = 2;
 constexpr const char* in_capture =
     "a stream is captured into a graph, but messages need the host: begin and end the exchange "
     "outside the capture";
@@ -488,11 +487,12 @@ std::shared_ptr<std::byte> allocate_on_device(Executor& executor, byte_count byt
 std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
   using namespace device;
   constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
-  Context context = array == nullptr ? nullptr : context_of(array);
+  Context context = nullptr;
   auto* const handle = static_cast<Stream>(stream);
-  if (context == nullptr) check(driver().get_context(&context), "cuCtxGetCurrent");
   if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
     check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
+  else if (device_of(array) >= 0) context = Device(static_cast<const std::byte*>(array)).context();
+  else check(driver().get_context(&context), "cuCtxGetCurrent");
   if (context == nullptr)
     refuse(
         "the default stream belongs to the current context, and there is none: make one "

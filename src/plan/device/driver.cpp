@@ -125,10 +125,11 @@ void check(int status, const char* call) {
   if (status == success) return;
   const char* name = nullptr;
   if (driver().get_error_name(status, &name) != success || name == nullptr) name = "unknown";
+  const char* remedy = "find its origin with compute-sanitizer or CUDA_LAUNCH_BLOCKING=1";
+  if (driver().is_hip) remedy = "find its origin with AMD_SERIALIZE_KERNEL=3";
+  if (status == out_of_memory) remedy = "free memory of the device, or use more devices";
   throw Error(concat(name_of(call), " failed: ", name, " (error ", status, " of ", driver().file,
-                  "): find its origin with ",
-                  driver().is_hip ? "AMD_SERIALIZE_KERNEL=3"
-                                  : "compute-sanitizer or CUDA_LAUNCH_BLOCKING=1"),
+                  "): ", remedy),
       ErrorKind::system);
 }
 

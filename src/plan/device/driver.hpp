@@ -23,6 +23,7 @@ struct IpcHandle {
 enum Status : int {
   success = 0,
   invalid_value = 1,
+  out_of_memory = 2,
   not_initialized = 3,
   deinitialized = 4,
   not_ready = 600,
