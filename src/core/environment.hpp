@@ -1,10 +1,13 @@
 // Environment variables; docs/environment.md lists them.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/concat.hpp"
@@ -12,10 +15,23 @@
 
 namespace parhelion {
 
-/// Local.
-inline bool is_on(const char* variable) {
+/// Empty when unset. Local.
+inline std::string text_told(const char* variable) {
   const char* text = std::getenv(variable);
-  return text != nullptr && std::string_view(text) == "1";
+  return text == nullptr ? "" : text;
+}
+
+/// Local.
+inline bool is_on(const char* variable) { return text_told(variable) == "1"; }
+
+/// The library named by the variable, else the first of `names` that loads; null: none, or "none".
+inline void* open_library(const char* variable, std::initializer_list<const char*> names) {
+  const std::string chosen = text_told(variable);
+  if (chosen == "none") return nullptr;
+  if (!chosen.empty()) return dlopen(chosen.c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const char* name : names)
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  return nullptr;
 }
 
 /// From 0 on; nullopt when unset or empty. Local. Throws Error for other text, as a communicator's

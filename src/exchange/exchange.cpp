@@ -58,7 +58,7 @@ void tell(const ExchangeOptions& options, Properties& told) {
   if (options.transport != "auto") return;
   told.add("whether the exchange overlaps with work", options.overlap ? "yes" : "no");
   told.add("the work in seconds", std::to_string(options.work_s));
-  told.add("the environment variable PARHELION_AUTO", auto_list_text());
+  told.add("the environment variable PARHELION_AUTO", text_told("PARHELION_AUTO"));
 }
 
 // The plan's headers carry how to watch each neighbor on the node.
@@ -69,7 +69,8 @@ Plan plan_watched(std::vector<Group> groups, const ExchangeOptions& options) {
   const auto check = [&] {
     require_use(options);
     team = copy_team(thread_count(options.threads));
-    if (options.transport == "auto") parse_auto_list(auto_list_text(), known_transports());
+    if (options.transport == "auto")
+      parse_auto_list(text_told("PARHELION_AUTO"), known_transports());
     require_transport(options);
   };
   Plan plan = make_plan(std::move(groups),

@@ -1,7 +1,6 @@
 // `auto`: candidates, trial exchanges, and a cache of results for similar plans.
 #include "exchange/selection.hpp"
 
-#include <cstdlib>
 #include <iomanip>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,7 @@
 
 #include "core/collective_step.hpp"
 #include "core/concat.hpp"
+#include "core/environment.hpp"
 #include "exchange/stages.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -78,8 +78,8 @@ double Choice::handicap() const {
 
 std::string requested_transport(const std::string& from_options) {
   if (!from_options.empty()) return from_options;
-  const char* from_environment = std::getenv("PARHELION_TRANSPORT");
-  return from_environment != nullptr && *from_environment != '\0' ? from_environment : "auto";
+  const std::string told = text_told("PARHELION_TRANSPORT");
+  return told.empty() ? "auto" : told;
 }
 
 void require_reach(const TransportInfo& info, int rank, bool on_node) {
@@ -129,11 +129,6 @@ bool leaves_out(const AutoList& list, const std::string& name) {
 }
 
 }  // namespace
-
-std::string auto_list_text() {
-  const char* text = std::getenv("PARHELION_AUTO");
-  return text == nullptr ? "" : text;
-}
 
 AutoList parse_auto_list(const std::string& text, const Known& known) {
   const auto is_sequence = [](const std::string& name) {
@@ -526,7 +521,7 @@ Selected select(
   const Communicator& comm = plan.communicator();
   const Known known = known_transports();
   const AutoList list =
-      parse_auto_list(auto_list_text(), known);  // equal on all ranks, so all throw
+      parse_auto_list(text_told("PARHELION_AUTO"), known);  // equal on all ranks, so all throw
   const Survey found = survey(plan, known, list, options);
   const std::vector<Candidate> all = candidates(known, found.situation, list);
   if (all.empty())

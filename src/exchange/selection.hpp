@@ -51,7 +51,6 @@ void require_transport(
 /// PARHELION_AUTO: whether a transport is added to `auto` (+) or left out (-). Sequences can only
 /// be left out.
 using AutoList = std::map<std::string, bool>;
-std::string auto_list_text();
 /// Throws Error for a missing sign and a name not in `known` or with both signs.
 AutoList parse_auto_list(const std::string& text, const std::vector<const TransportInfo*>& known);
 

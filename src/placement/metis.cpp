@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <map>
+
+#include "core/environment.hpp"
 
 namespace parhelion::placement {
 namespace {
@@ -21,14 +21,7 @@ constexpr int seed_option = 8;     // METIS_OPTION_SEED
 constexpr std::int64_t largest_weight = 1 << 16;
 
 void* library() {
-  static void* const loaded = []() -> void* {
-    const char* chosen = std::getenv("PARHELION_METIS");
-    if (chosen && std::strcmp(chosen, "none") == 0) return nullptr;
-    if (chosen) return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    for (const char* name : {"libmetis.so.5", "libmetis.so"})
-      if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
-    return nullptr;
-  }();
+  static void* const loaded = open_library("PARHELION_METIS", {"libmetis.so.5", "libmetis.so"});
   return loaded;
 }
 

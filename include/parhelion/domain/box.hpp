@@ -42,7 +42,7 @@ void require_dimensions(int listed, int dimensions, std::string_view what);
 /// Halo width in cells, per dimension and side:
 ///
 ///            lower[0]  owned cells  upper[0]
-///          ├─────────┼────────────┼─────────┤   → dimension 0
+///          |---------|------------|---------|   -> dimension 0
 ///
 /// One number applies to every side; one per dimension to both of its sides. The domain throws
 /// Error for a list of wrong length.

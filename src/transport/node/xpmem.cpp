@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "core/concat.hpp"
+#include "core/environment.hpp"
 #include "transport/node/peer_arrays.hpp"
 
 #if __has_include(<xpmem.h>)
@@ -41,15 +41,6 @@ struct Calls {
   int (*detach)(void* start);
 };
 
-void* open_library() {
-  const char* chosen = std::getenv("PARHELION_XPMEM");
-  if (chosen != nullptr && *chosen != '\0')
-    return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-  for (const char* name : {"libxpmem.so.0", "libxpmem.so"})
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  return nullptr;
-}
-
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
@@ -61,7 +52,7 @@ struct Xpmem {
   std::string missing;
 
   Xpmem() {
-    void* library = open_library();
+    void* library = open_library("PARHELION_XPMEM", {"libxpmem.so.0", "libxpmem.so"});
     if (library == nullptr)
       missing =
           "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in "
