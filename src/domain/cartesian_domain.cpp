@@ -297,7 +297,7 @@ void validate_table(const std::vector<int>& table, global_index places, bool has
   std::vector<bool> seen(ranks);
   for (const int rank : table) {
     require(rank >= (has_mask ? 0 : -1) && rank < ranks, "the table of ranks has rank ", rank,
-        ", which is none of 0 to ", ranks - 1);
+        ", which does not exist: use 0 to ", ranks - 1);
     if (rank >= 0) seen[rank] = true;
   }
   const auto absent = std::ranges::find(seen, false) - seen.begin();
