@@ -129,7 +129,7 @@ def test_a_schedule_that_is_not_finished_replaces_none(tmp_path, monkeypatch):
 def test_what_cannot_be_scheduled_is_refused():
     with pytest.raises(PlacementError, match="cannot combine messages"):
         Schedule((2, 2), Exchange((4, 4), algorithm="node_aware"))
-    with pytest.raises(PlacementError, match="the extent 3"):
+    with pytest.raises(PlacementError, match="the extent has 3"):
         Schedule((2, 2), Exchange((4, 4, 4)))
     with pytest.raises(PlacementError, match="halo width 5 exceeds the extent 4 in dimension 1: GOAL schedules reach only the next rank"):
         Schedule((2, 2), Exchange((5, 4), halo=5))

@@ -202,7 +202,7 @@ def test_ranks_in_other_orders():
     ph.Exchange(domain, u)()
     assert COMM.rank == 0 or u[-1] == COMM.rank - 1
     if COMM.size > 1:
-        told(ValueError, "has rank 0 twice", lambda: ph.CartesianDomain(8, rank_order=[0] * COMM.size))
+        told(ValueError, "no place for rank 1", lambda: ph.CartesianDomain(8, rank_order=[0] * COMM.size))
     told(ValueError, "entries", lambda: ph.CartesianDomain(8, rank_order=[0] * (COMM.size + 1)))
     told(ValueError, "rank_order is 'x'", lambda: ph.CartesianDomain(8, rank_order="x"))
     told(ValueError, "no Cartesian topology", lambda: ph.CartesianDomain(8, rank_order="communicator"))
