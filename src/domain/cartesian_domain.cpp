@@ -433,8 +433,7 @@ CartesianDomain::CartesianDomain(
       require((wet_.empty() && std::ranges::find(table, -1) == table.end()) ||
                   options.algorithm == Algorithm::standard,
           "the algorithm by_dimension forwards corners through neighbors, and land has no ranks: "
-          "use the "
-          "standard algorithm with land");
+          "use the standard algorithm with land");
       seams_ = validate_seams(extents, options);
       tile_axis_ = options.tile_axis;
       for (int d = 0; d < dimensions_; ++d) {
@@ -448,7 +447,7 @@ CartesianDomain::CartesianDomain(
         comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
         "pass the same ones everywhere", check);
     if (wet_.empty()) wet_ = take_wet(rank_at_);
-    std::vector<int> places(comm_.size());
+    std::vector<int> places(rank_at_.empty() ? 0 : comm_.size());
     for (const int rank : rank_at_) number_at_.push_back(places[rank]++);
     blocks_ = blocks_of(comm_.rank());
   });

@@ -269,12 +269,19 @@ int MPI_Iallreduce(const void* from, void* into, int count, MPI_Datatype type, M
     MPI_Comm comm, MPI_Request* request) {
   const int result = PMPI_Iallreduce(from, into, count, type, op, comm, request);
   collectives += has_all(comm);
-  if (!is_alone(comm) || type == MPI_UINT64_T) return result;
+  if (!is_alone(comm) || type == MPI_UINT64_T || type == MPI_INT) return result;
   PMPI_Wait(request, MPI_STATUS_IGNORE);
   auto* all = static_cast<Contribution*>(into);
   if (static_cast<Combine>(all->combine) == Combine::sum)
     for (std::uint64_t& each : all->values) each *= static_cast<unsigned>(others->torus.size());
   return result;
+}
+int MPI_Ialltoallv(const void* from, const int sent_counts[], const int from_places[],
+    MPI_Datatype type, void* into, const int counts[], const int places[], MPI_Datatype into_type,
+    MPI_Comm comm, MPI_Request* request) {
+  collectives += has_all(comm);
+  return PMPI_Ialltoallv(
+      from, sent_counts, from_places, type, into, counts, places, into_type, comm, request);
 }
 int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
     MPI_Request* request) {
