@@ -88,7 +88,7 @@ def test_live_both_run_at_once_and_can_hand_each_other_their_cores(bench):
     done = bench(*HALO, "--launches", "2", "--against", "two", "--live", one=AT_ONCE, two=AT_ONCE)
     assert done.exit_code == 0, done.output
     assert Path("heard-first").read_text() == Path("heard-second").read_text() == "heard b'x'\n" * 2
-    assert "2 pairs of launches, both at once, in turns" in done.output
+    assert "2 pairs of launches, both at once, alternating" in done.output
     assert [[launch.pair for launch in each.launches] for each in both()] == [[0, 1]] * 2
 
 
