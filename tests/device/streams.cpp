@@ -448,12 +448,33 @@ CASE("exchanges of arrays on two devices run each on its own") {
   }
 }
 
+// Whether arrays are in a pool's memory, until the end of a scope.
+struct WithPools {
+  const DriverAgainstUs& driver;
+  const bool before = driver.has_pools();
+  WithPools(const DriverAgainstUs& of, int pools) : driver(of) { driver.set_pools(pools); }
+  ~WithPools() { driver.set_pools(before ? 2 : 0); }
+};
+
+// Cells of an index map on the device, then ghosts.
+struct DeviceCells {
+  std::shared_ptr<std::byte> memory;
+  double* const seen = reinterpret_cast<double*>(memory.get());
+  Field field;
+
+  DeviceCells(const IndexedDomain& domain, global_index most, std::size_t values)
+      : memory(allocate_slow(values * sizeof(double))) {
+    double* const u = Solver::on_device(seen);
+    field = view(domain, u, u + most, 1);
+    field.space = MemorySpace::device;
+  }
+};
+
 CASE("a default stream is that of the array's device, not of the current one") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.choose == nullptr) return;
-  const bool had_pools = driver.has_pools();
   for (const int pools : {0, 1}) {  // whose memory has no context
-    driver.set_pools(pools);
+    const WithPools set(driver, pools);
     Solver there(1);
     const Solver here(0);  // whose device is the current one
     Exchange exchange(there.domain, {there.field()}, {"mpi"});
@@ -470,7 +491,6 @@ CASE("a default stream is that of the array's device, not of the current one") {
     }
     there.stream = own;
   }
-  driver.set_pools(had_pools ? 2 : 0);
 }
 
 // One rank only, because others would wait for the rank that failed.
@@ -636,12 +656,9 @@ CASE("cells of several neighbors are combined by as many launches as ranks that 
   std::vector<global_index> wanted;
   if (rank > 0) wanted = {rank, 0};
   const IndexedDomain domain(rank == 0 ? 1 + others : 0, wanted, solver.world);
-  const std::shared_ptr<std::byte> memory = allocate_slow(64 * sizeof(double));
-  auto* const seen = reinterpret_cast<double*>(memory.get());
-  double* const u = Solver::on_device(seen);
-  Field field = view(domain, u, u + 32, 1);
-  field.space = MemorySpace::device;
-  Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  const DeviceCells all(domain, 32, 64);
+  double* const seen = all.seen;
+  Exchange exchange(build_pattern(domain), {all.field}, {"mpi"});
   const auto launches_of = [&](auto&& call) {
     const std::uint64_t before = solver.driver.launches();
     call();
@@ -668,14 +685,11 @@ CASE("ghosts of one cell twice on each of several ranks are combined where they 
   for (int k = 0; rank > 0 && k < 2 * cells; ++k)
     wanted.push_back(k * (rank % 2 == 0 ? 7 : 3) % cells);
   const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
-  const std::shared_ptr<std::byte> memory = allocate_slow(3 * cells * sizeof(double));
-  auto* const seen = reinterpret_cast<double*>(memory.get());
-  double* const u = Solver::on_device(seen);
-  Field field = view(domain, u, u + cells, 1);
-  field.space = MemorySpace::device;
+  const DeviceCells all(domain, cells, 3 * cells);
+  double* const seen = all.seen;
   for (const std::string& transport : device_transports()) {
     CAPTURE(transport);
-    Exchange exchange(build_pattern(domain), {field}, {transport});
+    Exchange exchange(build_pattern(domain), {all.field}, {transport});
     for (int k = 0; k < cells; ++k) seen[k] = k;
     for (int k = 0; rank > 0 && k < 2 * cells; ++k)
       seen[cells + k] = static_cast<double>(100 * (wanted[k] + 1));
@@ -704,18 +718,10 @@ CASE("a rank's own periodic ghosts are combined between those of lower and of hi
   }
 }
 
-// Arrays that handles share, until the end of a case.
-struct WithoutPools {
-  const DriverAgainstUs& driver;
-  const bool pools = driver.has_pools();
-  explicit WithoutPools(const DriverAgainstUs& of) : driver(of) { driver.set_pools(0); }
-  ~WithoutPools() { driver.set_pools(pools ? 2 : 0); }
-};
-
 CASE("two transports combine the values of their neighbors in the order of ranks") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr || Communicator(MPI_COMM_WORLD).size() < 4) return;
-  const WithoutPools whole(driver);
+  const WithPools whole(driver, 0);
   const Solver solver;
   constexpr int cells = 64;
   const int rank = solver.world.rank();
@@ -723,12 +729,9 @@ CASE("two transports combine the values of their neighbors in the order of ranks
   std::vector<global_index> wanted;
   for (int k = 0; k < (rank == 2 ? cells : rank % 2); ++k) wanted.push_back(k);
   const IndexedDomain domain(rank == 0 ? cells : 0, wanted, solver.world);
-  const std::shared_ptr<std::byte> memory = allocate_slow(2 * cells * sizeof(double));
-  auto* const seen = reinterpret_cast<double*>(memory.get());
-  double* const u = Solver::on_device(seen);
-  Field field = view(domain, u, u + cells, 1);
-  field.space = MemorySpace::device;
-  Exchange exchange(build_pattern(domain), {field}, {"device_ipc|mpi+mpi"});
+  const DeviceCells all(domain, cells, 2 * cells);
+  double* const seen = all.seen;
+  Exchange exchange(build_pattern(domain), {all.field}, {"device_ipc|mpi+mpi"});
   const double of_rank[] = {0, -1, 0x1p-60, 0x1p-60};  // half as much if rank 2 is before rank 1
   std::fill(seen, seen + cells, 1);
   std::fill(seen + cells, seen + 2 * cells, rank < 4 ? of_rank[rank] : 0);
@@ -743,7 +746,7 @@ CASE("two transports combine the values of their neighbors in the order of ranks
 CASE("one launch writes the ghosts of all neighbors, and one combines those of all") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr) return;
-  const WithoutPools whole(driver);
+  const WithPools whole(driver, 0);
   const Solver solver;
   const CartesianDomain domain{{4 * solver.ranks, 6},
       {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
@@ -775,7 +778,7 @@ CASE("one launch writes the ghosts of all neighbors, and one combines those of a
 CASE("a rank that only sends serves neighbors that begin late") {
   const DriverAgainstUs& driver = driver_against_us();
   if (driver.set_pools == nullptr) return;
-  const WithoutPools whole(driver);
+  const WithPools whole(driver, 0);
   const Solver solver;
   const int rank = solver.world.rank();
   const IndexedDomain domain(rank == 0 ? 2 : 0,
@@ -810,12 +813,9 @@ CASE("exchanges of one context share the kernel, and programs their lists") {
   std::vector<global_index> wanted;
   for (global_index k = 0; k < many; k += 2) wanted.push_back(next * many + k * 7919 % many);
   const IndexedDomain domain(many, wanted, solver.world);
-  const std::shared_ptr<std::byte> memory = allocate_slow(3 * many * sizeof(double));
-  double* const u = Solver::on_device(reinterpret_cast<double*>(memory.get()));
-  Field field = view(domain, u, u + many, 1);
-  field.space = MemorySpace::device;
+  const DeviceCells all(domain, many, 3 * many);
   const std::size_t copied = solver.driver.uploaded();
-  const Exchange exchange(build_pattern(domain), {field}, {"mpi"});
+  const Exchange exchange(build_pattern(domain), {all.field}, {"mpi"});
   // Packing and unpacking, forward and reverse.
   EXPECT_LT(solver.driver.uploaded() - copied, 4 * many * sizeof(local_index) / 2 + 20000);
 }

@@ -25,15 +25,15 @@ FAILED = Cell("FAILED", kind="bad")
 def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
     """Blocks at the end of a benchmark: one row per case, in tables that fit, then notes and failures."""
     cases, states = results(record.cases), by_state(record)
-    sweeps = [(state, sweep(record, some)) for state, some in states]
+    sweeps = [(state, some, sweep(record, some)) for state, some in states]
     made: list[Block] = [] if cases else [Text("no case was finished")]
-    for (state, some), (_, found) in zip(states if cases else (), sweeps):
+    for state, some, found in sweeps if cases else ():
         made += matrix(record.run.benchmark, found.matrix, state) if found.matrix else [
             *by_case(record.run.benchmark, some, fits, state), *seams(some, fits), *phases(some, state)]
-    if not any(found.matrix for _, found in sweeps):
+    if not any(found.matrix for *_, found in sweeps):
         made += [*energy(cases, wording(record.run.benchmark).of), *troubles(cases)]
     if any("size" in case.params for case in cases):
-        for state, found in sweeps:
+        for state, _, found in sweeps:
             made += published_layout(found.published[:MOST_ROWS], len(found.published), state=state)
         made += breaks(sweep(record, cases))
     made += [note(each) for each in remarks(record, cases)]
