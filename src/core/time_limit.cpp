@@ -3,8 +3,6 @@
 #include <sched.h>
 
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <system_error>
 #include <thread>
 
@@ -15,10 +13,10 @@ namespace parhelion {
 bool checks_by_environment() { return is_on("PARHELION_CHECK"); }
 
 std::optional<double> told_time_limit() {
-  const char* text = std::getenv("PARHELION_TIMEOUT");
-  if (text == nullptr || *text == '\0') return 0;
+  const std::string text = text_told("PARHELION_TIMEOUT");
+  if (text.empty()) return 0;
   double seconds = 0;
-  const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), seconds);
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool is_limit = wrong == std::errc() && *end == '\0' && seconds >= 0;
   return is_limit ? std::optional(seconds) : std::nullopt;
 }

@@ -313,15 +313,6 @@ WetPlaces take_wet(std::vector<int>& table) {
   return std::erase(table, -1) > 0 ? WetPlaces(std::move(words)) : WetPlaces();
 }
 
-// In the process grid, without land.
-std::vector<int> places_of(const std::vector<int>& table, int rank) {
-  if (table.empty()) return {rank};
-  std::vector<int> places;
-  for (std::size_t place = 0; place < table.size(); ++place)
-    if (table[place] == rank) places.push_back(static_cast<int>(place));
-  return places;
-}
-
 // Collective. Only rank 0 reads the mask; without a process grid it chooses one and broadcasts it.
 WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_index>& extents,
     CartesianOptions& options, const std::function<void()>& check) {
@@ -447,8 +438,9 @@ CartesianDomain::CartesianDomain(
         comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
         "pass the same ones everywhere", check);
     if (wet_.empty()) wet_ = take_wet(rank_at_);
-    std::vector<int> places(rank_at_.empty() ? 0 : comm_.size());
-    for (const int rank : rank_at_) number_at_.push_back(places[rank]++);
+    places_.resize(rank_at_.size());
+    std::iota(places_.begin(), places_.end(), 0);
+    std::ranges::stable_sort(places_, {}, [this](int place) { return rank_at_[place]; });
     blocks_ = blocks_of(comm_.rank());
   });
 }
@@ -484,9 +476,14 @@ void CartesianDomain::tell(Properties& told) const {
     told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
 }
 
+std::span<const int> CartesianDomain::held_by(const int& rank) const {
+  if (rank_at_.empty()) return {&rank, 1};
+  return std::ranges::equal_range(places_, rank, {}, [this](int place) { return rank_at_[place]; });
+}
+
 std::vector<Block> CartesianDomain::blocks_of(int rank) const {
   std::vector<Block> blocks;
-  for (const int place : places_of(rank_at_, rank)) {
+  for (const int place : held_by(rank)) {
     const auto at = coordinates_at(place);
     Position first{}, end{1, 1, 1, 1};
     for (int d = 0; d < dimensions_; ++d) {
@@ -533,7 +530,9 @@ std::vector<int> CartesianDomain::process_grid() const {
 }
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
-  return coordinates_at(places_of(rank_at_, rank).at(0));
+  const auto places = held_by(rank);
+  if (places.empty()) throw std::out_of_range("rank");
+  return coordinates_at(places.front());
 }
 
 std::vector<int> CartesianDomain::coordinates_at(int place) const {
@@ -559,8 +558,9 @@ CartesianDomain::Place CartesianDomain::place_of(
   }
   if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
   if (!rank_at_.empty() && place.rank >= 0) {
-    place.block += blocks * number_at_[place.rank];
-    place.rank = rank_at_[place.rank];
+    const int at = std::exchange(place.rank, rank_at_[place.rank]);
+    const auto places = held_by(place.rank);
+    place.block += blocks * static_cast<int>(std::ranges::lower_bound(places, at) - places.begin());
   }
   return place;
 }

@@ -1,6 +1,8 @@
 // Structured grids, distributed over a process grid.
 #pragma once
 
+#include <span>
+
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/domain/mask.hpp"
 
@@ -194,6 +196,7 @@ class CartesianDomain {
  private:
   void tell(Properties& told) const;
   std::vector<int> coordinates_at(int place) const;
+  std::span<const int> held_by(const int& rank) const;
 
   int dimensions_;
   std::array<Axis, max_dimensions> axes_;
@@ -207,8 +210,7 @@ class CartesianDomain {
   int tile_axis_ = CartesianOptions::no_tiles;
   RankFill fill_ = RankFill::last_fastest;
   WetPlaces wet_;
-  /// Table of ranks, and each place's number among those of its rank; empty: `fill_`.
-  std::vector<int> rank_at_, number_at_;
+  std::vector<int> rank_at_, places_;  ///< table, its places by rank; empty: `fill_`
   std::vector<Block> blocks_;
 };
 

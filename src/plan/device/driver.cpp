@@ -4,11 +4,10 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "core/concat.hpp"
+#include "core/environment.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/plan/field.hpp"
 
@@ -75,11 +74,11 @@ const Driver* use(const Kind& kind, void* library, const std::string& file, std:
 
 // Null, with the reason if one is named.
 const Driver* search(const Kind& kind, std::string& why_not) {
-  const char* chosen = std::getenv(kind.variable);
-  const bool named = chosen != nullptr && *chosen != '\0';
-  if (named && std::strcmp(chosen, "none") == 0) return nullptr;
+  const std::string chosen = text_told(kind.variable);
+  const bool named = !chosen.empty();
+  if (chosen == "none") return nullptr;
   for (const char* each : kind.files) {
-    if (named) each = chosen;
+    if (named) each = chosen.c_str();
     if (each == nullptr) break;
     void* const library = dlopen(each, RTLD_NOW | RTLD_LOCAL | (named ? 0 : RTLD_NOLOAD));
     if (library != nullptr) return use(kind, library, each, why_not);
